@@ -59,10 +59,10 @@ def test_a_case_that_sciprec_wrote_is_read_to_its_own_coefficients(name, left_ou
     written.to_netcdf(tmp_path / "state.nc")
     _, _, again = start(name, tmp_path / "state.nc", **levels)
     largest = np.abs(exact).max(axis=0).reshape(-1, 2).max(axis=1).repeat(2)
-    largest[largest < 1e-6 * largest.max()] = largest.max()  # nothing but rounding
+    largest[largest < 1e-3 * largest.max()] = largest.max()  # a divergence beside a vorticity
     if "vorticity" in left_out:
         again[0] = exact[0]  # winds know nothing of the mean of an aliased vorticity
-    assert (np.abs(again - exact) / largest).max() < 64 * 2.0**-52 * SMALL.number
+    assert (np.abs(again - exact) / largest).max() < 64 * 2.0**-52
 
 
 # fields whose gradients, vorticity and divergence are known: harmonic polynomials in x, y, z

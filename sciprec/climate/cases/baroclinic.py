@@ -10,6 +10,7 @@ import numpy as np
 from sciprec.climate.cases.registry import case
 from sciprec.climate.equations.air import AirState, Planet
 from sciprec.climate.equations.vertical import SigmaLevels, resolve_levels
+from sciprec.foundation.portable import in_extended_precision
 
 PLANET = Planet(
     radius_m=6.371229e6,
@@ -33,6 +34,7 @@ _BUMP_LON, _BUMP_LAT, _BUMP_WIDTH = math.pi / 9, 2 * math.pi / 9, 0.1
     equations="primitive_equations",
     radius_m=PLANET.radius_m,
 )
+@in_extended_precision
 def jablonowski_williamson(
     lon: np.ndarray, lat: np.ndarray, levels: int | Sequence[float] | SigmaLevels = 24,
     perturbation_m_per_s: float = 1.0,
@@ -48,7 +50,7 @@ def jablonowski_williamson(
     Source: Jablonowski and Williamson (2006), eqs 1 to 10.
     """
     levels = resolve_levels(levels)
-    angle = 0.5 * math.pi * (levels.full[:, None, None] - _CENTRE)
+    angle = 0.5 * math.pi * (np.longdouble(levels.full[:, None, None]) - _CENTRE)
     lon, lat = np.broadcast_arrays(lon, lat)
     jet = JET_M_PER_S * np.cos(angle) ** 1.5 * np.sin(2 * lat) ** 2
     closeness = np.sin(_BUMP_LAT) * np.sin(lat)
@@ -62,7 +64,7 @@ def jablonowski_williamson(
         levels=levels,
         u=jet + bump,
         v=np.zeros_like(jet),
-        temperature=_temperature(levels.full[:, None, None], angle, drag, turning),
+        temperature=_temperature(np.longdouble(levels.full[:, None, None]), angle, drag, turning),
         surface_pressure=np.full_like(lat, SURFACE_PRESSURE_PA),
         orography=ground_wind * (drag * ground_wind + turning) / PLANET.gravity_m_per_s2,
         friction=np.zeros(levels.count),

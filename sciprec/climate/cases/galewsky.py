@@ -9,6 +9,8 @@ import numpy as np
 from sciprec.climate.cases.registry import case
 from sciprec.climate.constants import GRAVITY_M_PER_S2, RADIUS_M, ROTATION_PER_SECOND
 from sciprec.climate.equations.shallow_water import InitialState
+from sciprec.climate.transform.legendre import gauss_nodes
+from sciprec.foundation.portable import in_extended_precision
 
 _SOUTH, _NORTH = math.pi / 7, math.pi / 2 - math.pi / 7
 _SPEED_M_PER_S = 80.0
@@ -21,6 +23,7 @@ _NODES = 400
     source="Galewsky, Scott and Polvani (2004), Tellus 56A, 429-440",
     parameters={"bump_metres": 120.0, "viscosity": 1.0e5},
 )
+@in_extended_precision
 def unstable_jet(
     lon: np.ndarray, lat: np.ndarray, bump_metres: float = 120.0
 ) -> InitialState:
@@ -78,14 +81,14 @@ def balanced_height(lat: np.ndarray) -> np.ndarray:
     Source: Galewsky et al. (2004), eq 3. The mean of the integral over the sphere is that of its
         integrand times (1 - sin(lat)) / 2, by parts.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    upper = np.clip(np.asarray(lat, np.float64), _SOUTH, _NORTH)
+    nodes, weights = gauss_nodes(_NODES, np.longdouble)
+    upper = np.clip(lat, _SOUTH, _NORTH)
     half = 0.5 * (upper - _SOUTH)
     along = _SOUTH + half[..., None] * (1.0 + nodes)
-    drop = half * (_slope(along) @ weights)
+    drop = 2.0 * half * (_slope(along) @ weights)
     half_width = 0.5 * (_NORTH - _SOUTH)
     along = _SOUTH + half_width * (1.0 + nodes)
-    mean = half_width * ((_slope(along) * 0.5 * (1.0 - np.sin(along))) @ weights)
+    mean = half_width * ((_slope(along) * (1.0 - np.sin(along))) @ weights)
     return _MEAN_HEIGHT_M + mean - drop
 
 

@@ -16,6 +16,7 @@ from sciprec.climate.equations.held_suarez import (
     near_ground,
 )
 from sciprec.climate.equations.vertical import SigmaLevels, resolve_levels
+from sciprec.foundation.portable import in_extended_precision
 
 
 @case(
@@ -25,6 +26,7 @@ from sciprec.climate.equations.vertical import SigmaLevels, resolve_levels
     equations="held_suarez",
     radius_m=PLANET.radius_m,
 )
+@in_extended_precision
 def held_suarez(
     lon: np.ndarray, lat: np.ndarray, levels: int | Sequence[float] | SigmaLevels = 20,
     seed: int = 1,

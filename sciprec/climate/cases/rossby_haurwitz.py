@@ -7,6 +7,7 @@ import numpy as np
 from sciprec.climate.cases.registry import case
 from sciprec.climate.constants import ROTATION_PER_SECOND
 from sciprec.climate.equations.barotropic_vorticity import InitialVorticity
+from sciprec.foundation.portable import in_extended_precision
 
 
 @case(
@@ -15,6 +16,7 @@ from sciprec.climate.equations.barotropic_vorticity import InitialVorticity
     parameters={"wavenumber": 4},
     equations="barotropic_vorticity",
 )
+@in_extended_precision
 def rossby_haurwitz(
     lon: np.ndarray, lat: np.ndarray, wavenumber: int = 4
 ) -> InitialVorticity:

@@ -15,6 +15,7 @@ from sciprec.climate.constants import (
 )
 from sciprec.climate.equations.advection import InitialTracer
 from sciprec.climate.equations.shallow_water import InitialState
+from sciprec.foundation.portable import in_extended_precision
 
 
 @case(
@@ -23,6 +24,7 @@ from sciprec.climate.equations.shallow_water import InitialState
     parameters={"angle_degrees": 90.0},
     equations="advection",
 )
+@in_extended_precision
 def cosine_bell(
     lon: np.ndarray, lat: np.ndarray, angle_degrees: float = 90.0
 ) -> InitialTracer:
@@ -53,6 +55,7 @@ def cosine_bell(
     parameters={"angle_degrees": 0.0},
     steady=True,
 )
+@in_extended_precision
 def steady_zonal_flow(
     lon: np.ndarray, lat: np.ndarray, angle_degrees: float = 0.0
 ) -> InitialState:
@@ -82,6 +85,7 @@ def _tilted_rotation(lon, lat, speed, height, angle) -> InitialState:
 
 
 @case("williamson_5", source="Williamson et al. (1992), case 5")
+@in_extended_precision
 def flow_over_mountain(lon: np.ndarray, lat: np.ndarray) -> InitialState:
     """Zonal flow of 20 m/s against a conical mountain of 2000 m at 30 N, 90 W.
 
@@ -100,6 +104,7 @@ def flow_over_mountain(lon: np.ndarray, lat: np.ndarray) -> InitialState:
 
 
 @case("williamson_6", source="Williamson et al. (1992), case 6")
+@in_extended_precision
 def rossby_haurwitz_wave(lon: np.ndarray, lat: np.ndarray) -> InitialState:
     """The Rossby-Haurwitz wave of zonal wavenumber 4.
 

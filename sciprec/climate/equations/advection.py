@@ -18,6 +18,7 @@ from sciprec.climate.equations.barotropic_vorticity import flux_convergence
 from sciprec.climate.equations.registry import equation_set, unchanged
 from sciprec.climate.equations.spherical import spectral_constants
 from sciprec.climate.transform.spectral import SpectralTransform
+from sciprec.foundation.portable import portable
 from sciprec.precision.registry import kernel
 
 
@@ -67,7 +68,7 @@ class TracerConversion:
         """Constants in binary64: of the coefficients; wind over cos(lat) on the grid."""
         grid = self.transform.grid
         factors = spectral_constants(self.transform.truncation, 0.0)
-        return factors, self.wind / (self.units.velocity * np.cos(grid.lat_radians))
+        return factors, self.wind / (self.units.velocity * portable(np.cos, grid.lat_radians))
 
     def to_state(self, initial: InitialTracer) -> np.ndarray:
         """Coefficients (coefficients, 2) of an initial state."""

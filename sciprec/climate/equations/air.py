@@ -21,6 +21,7 @@ from sciprec.climate.equations.vertical import SigmaLevels, compression_matrix, 
 from sciprec.climate.equations.winds import rotation
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.spectral import SpectralTransform
+from sciprec.foundation.portable import portable
 
 REFERENCE_TEMPERATURE_K = 300.0
 """Temperature of the state of rest about which gravity waves are implicit."""
@@ -134,8 +135,9 @@ class AirConversion:
             levels: as given to the case.
         """
         height = units.geopotential / initial.planet.gravity_m_per_s2
-        q = transform.to_spectrum(np.log(initial.surface_pressure / REFERENCE_PRESSURE_PA)[None])
-        excess = np.expm1(transform.grid.to_output(transform.to_grid(q)[0]))
+        q = portable(np.log, initial.surface_pressure / REFERENCE_PRESSURE_PA)
+        q = transform.to_spectrum(q[None])
+        excess = portable(np.expm1, transform.grid.to_output(transform.to_grid(q)[0]))
         return cls(
             transform=transform,
             units=units,
@@ -195,7 +197,7 @@ class AirConversion:
         transform = self.transform
         vorticity, divergence = self._rotation(initial.u, initial.v)
         temperature = transform.to_spectrum(initial.temperature / self.kelvin - self.reference)
-        q = np.log(initial.surface_pressure / REFERENCE_PRESSURE_PA)
+        q = portable(np.log, initial.surface_pressure / REFERENCE_PRESSURE_PA)
         pressure = self.reference * transform.to_spectrum(q[None])
         return np.concatenate([vorticity, divergence, temperature, pressure], axis=1)
 
@@ -219,8 +221,8 @@ class AirConversion:
         rows = np.stack([grid.to_output(row) for row in model])
         vorticity, divergence, anomaly, u, v = rows[: 5 * count].reshape(5, count, *rows.shape[1:])
         q, ground = rows[-2], rows[-1]
-        cosine = np.cos(np.radians(grid.lat))[:, None]
-        pressure = REFERENCE_PRESSURE_PA * np.exp(q)
+        cosine = grid.cosine[:, None]
+        pressure = REFERENCE_PRESSURE_PA * portable(np.exp, q)
         temperature = self.reference + anomaly
         flow = (u * rows[5 * count] + v * rows[5 * count + 1]) / cosine**2
         compressed = _each_column(compression_matrix(self.levels), divergence + flow)
@@ -261,7 +263,7 @@ class AirConversion:
         """
         grid, planet = self.transform.grid, self.planet
         pressure = fields["surface_pressure"]
-        arm = planet.radius_m * np.cos(np.radians(grid.lat))[:, None]
+        arm = planet.radius_m * grid.cosine[:, None]
 
         def column(x):
             integral = np.einsum("k,...kji->...ji", self.levels.thickness, x)

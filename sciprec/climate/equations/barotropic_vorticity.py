@@ -84,7 +84,7 @@ class VorticityConversion:
         stream = -state / np.maximum(degree * (degree + 1.0), 1.0)[:, None]
         fields = self.transform.to_grid(np.concatenate([spectra, stream], axis=1))
         vorticity, u_cos, v_cos, stream = (grid.to_output(field) for field in fields)
-        per_cos = units.velocity / np.cos(np.radians(grid.lat))[:, None]
+        per_cos = units.velocity / grid.cosine[:, None]
         return {
             "vorticity": vorticity * units.vorticity,
             "u": u_cos * per_cos,
@@ -95,7 +95,7 @@ class VorticityConversion:
     def budgets(self, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Means of energy v.v / 2 (m2/s2), enstrophy zeta**2 / 2 (1/s2), u a cos(lat) (m2/s)."""
         grid = self.transform.grid
-        arm = self.units.radius_m * np.cos(np.radians(grid.lat))[:, None]
+        arm = self.units.radius_m * grid.cosine[:, None]
         return {
             "energy": grid.mean(0.5 * (fields["u"] ** 2 + fields["v"] ** 2)),
             "enstrophy": grid.mean(0.5 * fields["vorticity"] ** 2),

@@ -33,6 +33,7 @@ from sciprec.climate.equations.tracers import (
 )
 from sciprec.climate.physics.clock import Time
 from sciprec.climate.physics.forcings import Forcing
+from sciprec.foundation.portable import portable
 from sciprec.precision.registry import kernel
 
 EVALUATED, WRITTEN, ADDED = range(3)
@@ -376,7 +377,7 @@ def rows_of(
         tracers: that the flow carries.
     """
     grid, units = convert.transform.grid, convert.units
-    even, per_cos = np.ones(grid.nlat), 1.0 / np.cos(grid.lat_radians)
+    even, per_cos = np.ones(grid.nlat), 1.0 / portable(np.cos, grid.lat_radians)
     rate = units.seconds / SECONDS_PER_DAY
     wind, push = units.velocity * per_cos, rate / units.velocity * per_cos
     levels = convert.vertical["sigma"].size if convert.vertical else 1

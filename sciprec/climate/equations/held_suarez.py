@@ -15,6 +15,7 @@ from sciprec.climate.equations.registry import equation_set
 from sciprec.climate.equations.share import EAST, FIRST, LAST, WEST, Share
 from sciprec.climate.equations.vertical import SigmaLevels, even_levels
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.foundation.portable import portable
 from sciprec.precision.registry import kernel
 
 PLANET = Planet(
@@ -62,8 +63,8 @@ def forcing_constants(
         cooling * seconds / SECONDS_PER_DAY,
         (WARMEST_K - ACROSS_K * square) / kelvin,
         STATIC_K * (1.0 - square) / kelvin,
-        np.log(levels.full),
-        levels.full**kappa,
+        portable(np.log, levels.full),
+        portable(np.power, levels.full, kappa),
         np.array([COLDEST_K / kelvin]),
     )
 

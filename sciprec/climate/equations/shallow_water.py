@@ -117,7 +117,7 @@ class ShallowWaterConversion:
                 terms between coefficients; "anomaly": f in the products on the grid; "whole": and
                 whole geopotentials; "naive": and SI units.
         """
-        mean = float(np.mean(initial.height @ np.tile(transform.grid.weights_north, 2)))
+        mean = float(transform.grid.mean(transform.grid.to_output(initial.height)))
         mean = few_bits(mean / units.height)
         if formulation == NAIVE:
             mean, implicit_time = mean * units.geopotential, implicit_time * units.seconds
@@ -176,7 +176,7 @@ class ShallowWaterConversion:
         compiled(grid_spectra, "fp64")(np.ascontiguousarray(state), self.constants, spectra)
         fields = self.transform.to_grid(np.concatenate([spectra, state[:, 2:4]], axis=1))
         vorticity, surface, u_cos, v_cos, divergence = (grid.to_output(field) for field in fields)
-        per_cos = units.velocity / np.cos(np.radians(grid.lat))[:, None]
+        per_cos = units.velocity / grid.cosine[:, None]
         return {
             "height": (surface + self.reference) * units.height,
             "u": u_cos * per_cos,

@@ -25,6 +25,7 @@ from sciprec.climate.equations.share import EAST, FIRST, LAST, WEST
 from sciprec.climate.equations.spherical import inverse_cosine_squared
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.spectral import SpectralTransform
+from sciprec.foundation.portable import in_extended_precision
 from sciprec.precision.lifting.substitution import substitute
 from sciprec.precision.registry import kernel
 
@@ -38,17 +39,20 @@ TRACED = (*FIRST_WIND, *LEVELLED)
 """Equation sets that carry tracers."""
 
 
+@in_extended_precision
 def cosine_bell(lon: np.ndarray, lat: np.ndarray) -> np.ndarray:
     """The bell of Williamson et al. (1992), eq 79, of height 1, at 90 W on the equator."""
     distance = np.arccos(np.clip(np.cos(lat) * np.cos(lon - 1.5 * np.pi), -1.0, 1.0))
     return np.where(distance < 1 / 3, 0.5 * (1.0 + np.cos(3.0 * np.pi * distance)), 0.0)
 
 
+@in_extended_precision
 def gaussian_hill(lon: np.ndarray, lat: np.ndarray) -> np.ndarray:
     """exp(-5 d**2) of the chord d from the point at 90 W on the equator."""
     return np.exp(-10.0 * (1.0 - np.cos(lat) * np.cos(lon - 1.5 * np.pi)))
 
 
+@in_extended_precision
 def northern(lon: np.ndarray, lat: np.ndarray) -> np.ndarray:
     """(1 + sin(lat)) / 2."""
     return 0.5 * (1.0 + np.sin(lat)) + 0.0 * lon

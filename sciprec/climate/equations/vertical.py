@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.portable import portable
 from sciprec.precision.operations.reduce import accumulate
 from sciprec.precision.registry import kernel
 
@@ -54,7 +55,7 @@ class SigmaLevels:
     def log_ratio(self) -> np.ndarray:
         """ln of the lower over the upper half level (levels,); zero at the top, where unused."""
         half = np.array(self.half)
-        return np.concatenate([[0.0], np.log(half[2:] / half[1:-1])])
+        return np.concatenate([[0.0], portable(np.log, half[2:] / half[1:-1])])
 
     @cached_property
     def alpha(self) -> np.ndarray:
@@ -142,8 +143,8 @@ def gravity_wave_matrix(levels: SigmaLevels, reference: float, kappa: float) -> 
     Returns:
         (L, L), binary64, in units of geopotential.
     """
-    thermal = kappa * hydrostatic_matrix(levels) @ compression_matrix(levels)
-    return reference * (thermal + levels.thickness)
+    thermal = kappa * np.longdouble(hydrostatic_matrix(levels)) @ compression_matrix(levels)
+    return np.float64(reference * (thermal + levels.thickness))
 
 
 def implicit_inverses(
@@ -162,10 +163,28 @@ def implicit_inverses(
         (largest_degree + 1, L, L), binary64: [l, j, k] is what known[j] adds to divergence[k].
     """
     degree = np.arange(largest_degree + 1)
-    wave = time**2 * degree * (degree + 1.0)
+    wave = np.longdouble(time**2 * degree * (degree + 1.0))
     stiffness = wave[:, None, None] * gravity_wave_matrix(levels, reference, kappa)
-    inverses = np.linalg.inv(stiffness + np.diag(1.0 + time * np.asarray(friction)))
-    return np.ascontiguousarray(inverses.transpose(0, 2, 1))
+    inverses = _inverses(stiffness + np.diag(1.0 + time * np.asarray(friction)))
+    return np.ascontiguousarray(inverses.transpose(0, 2, 1), np.float64)
+
+
+def _inverses(matrices: np.ndarray) -> np.ndarray:
+    """Inverses of matrices (n, L, L) by Gauss and Jordan with pivots, in the matrices' precision:
+    LAPACK's follow the processor.
+    """
+    count, size = matrices.shape[:2]
+    all_of_them, unit = np.arange(count), np.eye(size, dtype=matrices.dtype)
+    work = np.concatenate([matrices, np.broadcast_to(unit, matrices.shape)], axis=2)
+    for k in range(size):
+        pivot = k + np.abs(work[:, k:, k]).argmax(axis=1)
+        row = work[all_of_them, pivot]
+        work[all_of_them, pivot] = work[:, k]
+        work[:, k] = row / row[:, k, None]
+        factor = work[:, :, k, None].copy()
+        factor[:, k] = 0.0
+        work -= factor * work[:, None, k]
+    return work[:, :, size:]
 
 
 def _random(*shape):

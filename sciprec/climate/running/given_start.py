@@ -106,7 +106,7 @@ def _winds(
         return {}
     transform = reference_transform(grid.truncation)
     order, back = np.argsort(grid.south_to_north), grid.south_to_north
-    cosine = np.cos(np.radians(grid.lat))[:, None]
+    cosine = grid.cosine[:, None]
 
     def model(x):
         return np.swapaxes(x, -1, -2).reshape(-1, grid.nlon, grid.nlat)[..., order]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sciprec.climate.constants import SECONDS_PER_HOUR
+from sciprec.foundation.portable import portable
 
 ORDERS = {"viscosity": 2, "diffusion_m4_per_s": 4, "diffusion_m8_per_s": 8}
 """Parameter -> order of the derivative; its unit is m**order / s."""
@@ -33,11 +34,11 @@ def diffusion_rate(
     square = degree * (degree + 1.0) / radius_m**2
     values = dict(coefficients)
     hours = values.pop(EFOLDING, 0.0)
-    rates = [nu * square ** (ORDERS[name] // 2) for name, nu in values.items()]
+    rates = [nu * portable(np.power, square, ORDERS[name] // 2) for name, nu in values.items()]
     if hours:
         largest = np.max(degree) - 1.0
         share = square * radius_m**2 / (largest * (largest + 1.0))
-        rates.append(share**4 / (hours * SECONDS_PER_HOUR))
+        rates.append(portable(np.power, share, 4) / (hours * SECONDS_PER_HOUR))
     return np.sum([np.zeros(np.shape(degree)), *rates], axis=0)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sciprec.arrays.sums.compensation import lost_in_sum
 from sciprec.climate.transform.legendre_stage import LANES
+from sciprec.foundation.portable import portable
 from sciprec.precision.operations.reduce import accumulate, product
 from sciprec.precision.registry import kernel
 
@@ -256,8 +257,8 @@ def circle(multiple: np.ndarray, nlon: int) -> tuple[np.ndarray, np.ndarray]:
     first = np.minimum(upper, nlon // 2 - upper)
     near_axis = first * 8 <= nlon
     small = 2 * np.pi * np.where(near_axis, first, nlon // 4 - first) / nlon
-    cosine = np.where(near_axis, np.cos(small), np.sin(small))
-    sine = np.where(near_axis, np.sin(small), np.cos(small))
+    cosine, sine = (portable(function, small) for function in (np.cos, np.sin))
+    cosine, sine = np.where(near_axis, cosine, sine), np.where(near_axis, sine, cosine)
     sine = np.where(first * 8 == nlon, cosine, sine)
     return np.where(upper * 4 <= nlon, cosine, -cosine), np.where(k * 2 <= nlon, sine, -sine)
 

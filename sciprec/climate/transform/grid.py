@@ -12,6 +12,7 @@ from sciprec.climate.transform import fft
 from sciprec.climate.transform.legendre import gauss_nodes
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.portable import portable
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class GaussianGrid:
     @property
     def lat_radians(self) -> np.ndarray:
         """Latitudes in the model's order, radians (nlat,)."""
-        return np.arcsin(self.sin_lat)
+        return portable(np.arcsin, self.sin_lat)
 
     @property
     def south_to_north(self) -> np.ndarray:
@@ -153,7 +154,13 @@ class GaussianGrid:
     @property
     def lat(self) -> np.ndarray:
         """Latitudes south to north, degrees (nlat,)."""
-        return np.degrees(np.arcsin(self._nodes[0][::-1]))
+        return np.degrees(portable(np.arcsin, self._nodes[0][::-1]))
+
+    @cached_property
+    def cosine(self) -> np.ndarray:
+        """Cosines of latitude, south to north (nlat,)."""
+        sine = gauss_nodes(self.nlat, np.longdouble)[0][::-1]
+        return np.float64(np.sqrt((1 - sine) * (1 + sine)))
 
     @property
     def lon(self) -> np.ndarray:
@@ -178,4 +185,4 @@ class GaussianGrid:
 
     def mean(self, field: np.ndarray) -> np.ndarray:
         """Global mean of fields (..., nlat, nlon), south to north."""
-        return np.asarray(field).mean(axis=-1) @ self.weights
+        return (np.asarray(field).mean(axis=-1) * self.weights).sum(axis=-1)

@@ -29,7 +29,7 @@ def gauss_nodes(count: int, dtype: type = np.float64) -> tuple[np.ndarray, np.nd
     Source: Abramowitz and Stegun (1964), eqs 22.16.6 and 25.4.29.
     """
     k = np.arange((count + 1) // 2)
-    x = np.cos(np.pi * (k + 0.75) / (count + 0.5)).astype(np.longdouble)
+    x = np.cos(np.pi * (np.longdouble(k) + 0.75) / (count + 0.5))
     if count % 2:
         x[-1] = 0
     for _ in range(_NEWTON_STEPS):
