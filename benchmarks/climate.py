@@ -57,6 +57,7 @@ STEP_GOALS = {
     "fixed32": "<= 1.5 x fp64",
 }  # fmt: skip
 THREAD_GOALS = {"Held-Suarez T42L20": ">= 1.7", "Held-Suarez T85L20": ">= 1.8"}
+ROOFLINES = "Stages of a step on the roofline, modelled"
 SECONDS = 0.02
 """of one measurement"""
 
@@ -90,7 +91,7 @@ def measure(
         "blocks": climate_blocks.measure_blocks(small, rounds, say),
         "steps": climate_steps.measure_steps(small, few, say),
         "peers": [] if small else climate_dinosaur.measure_dinosaur(say),
-        "rooflines": climate_roofline.measure_rooflines(small, say),
+        "rooflines": [] if small else climate_roofline.measure_rooflines(say),
         "scaling": climate_steps.measure_scaling(small, few, say),
         "threads": climate_steps.measure_threads(small, 1 if small else rounds, say),
         "members": climate_steps.measure_members(small, few, say),
@@ -201,15 +202,14 @@ def tables(result: dict) -> dict[str, list[dict]]:
         if entry["row"] in GOALS:
             row["goal"] = GOALS[entry["row"]]
     missing = [{"why": e["skipped"]} for e in result["peers"] if "skipped" in e]
+    stages = climate_roofline.roofline_rows(result["rooflines"])
     return {title: list(rows.values()) for title, rows in trips.items()} | {
         "Legendre stage without blocks below the rounding: 8 fields, least times": (
             climate_blocks.block_rows(result["blocks"])
         ),
         "A step": _step_rows(result),
         **({"Not measured here": missing} if missing else {}),
-        "Stages of a step on the roofline, modelled": (
-            climate_roofline.roofline_rows(result["rooflines"])
-        ),
+        **({ROOFLINES: stages} if stages else {}),
         "Growth with the truncation": _growth_rows(result["scaling"]),
         "Threads in one run: times one (medians)": _thread_rows(result["threads"]),
         "Members at once": [_members_row(result["members"])],

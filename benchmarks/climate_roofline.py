@@ -19,11 +19,10 @@ BACKEND = "fp16"
 MACHINES = ("mlu370", "a100")
 
 
-def measure_rooflines(small: bool, say: Callable[[str], None]) -> list[dict[str, Any]]:
+def measure_rooflines(say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Operations, bytes and operations per byte of each stage, with the ridge points of machines.
 
     Args:
-        small: at T10 in place of T42.
         say: is told what is being counted.
 
     Returns:
@@ -31,7 +30,7 @@ def measure_rooflines(small: bool, say: Callable[[str], None]) -> list[dict[str,
         for each machine its ridge (operations per byte at which arithmetic and memory take the same
         time) and what bounds the stage there, modelled.
     """
-    truncation = "T10" if small else "T42"
+    truncation = "T42"
     say(f"operations and bytes of the stages of a step at {truncation}")
     found = []
     request = check_request("williamson_5", truncation, 1.0, step_seconds=600.0)

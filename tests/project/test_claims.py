@@ -92,7 +92,7 @@ def operations_of_a_step(name):
 
 
 def rooflines():
-    rows = {row["stage"]: row for row in measure_rooflines(False, lambda text: None)}
+    rows = {row["stage"]: row for row in measure_rooflines(lambda text: None)}
     stages = (
         "products on the grid", "state update", "Fourier synthesis", "Fourier analysis",
         "Legendre synthesis", "Legendre analysis",
