@@ -104,7 +104,6 @@ def test_a_branch_that_is_killed_goes_on_with_the_same_bits(way, tmp_path, writt
         ({"compensation": None}, "dropped: the residuals of its compensation$", 1e-3),
         ({"time_scheme": "rk4"}, "dropped: the residuals|at day 0.083", 1e-2),
         ({"step_seconds": 600.0}, "from one level: .*run has step_seconds 1200; on the", 1e-2),
-        ({"tracers": {"hill": "gaussian_hill"}}, "run has tracers none; hill begins anew", 1e-2),
         ({"formulation": "naive"}, "whose run has formulation careful; on", 1e-2),
         ({"truncation": "T15"}, "whose run has truncation T10; bilinear from 16 latitudes", None),
     ],

@@ -19,7 +19,7 @@ from tests.diagnosis.faulty_pipelines import pipeline
 from tests.diagnosis.short_kernels import line_of
 
 
-@pytest.mark.slow
+@pytest.mark.survey
 def test_a_fault_planted_into_a_random_pipeline_is_named(tmp_path, seed=1):
     """And nothing in the same pipeline without it."""
     kernel, args, lines = pipeline(seed, tmp_path, faulty=True)
@@ -162,12 +162,11 @@ def threefold(x, out, other):
         other[i] = (x[i] + 1e-9) / 0.3
 
 
-@pytest.mark.parametrize("by", ["line", pytest.param("function", marks=pytest.mark.slow)])
-def test_errors_that_cancel_are_none(by):
+def test_errors_that_cancel_are_none():
     """300 * 1.1 is 330 in fp16, but for the digits that 1.1 lacks in binary64."""
     x, found = np.array([1.1]), {}
     for output in ("out", None):
-        found = trace(threefold, "fp16", (x, np.zeros(1), np.zeros(1)), output=output, by=by)
+        found = trace(threefold, "fp16", (x, np.zeros(1), np.zeros(1)), output=output)
         if output:
             assert found.verdict.startswith("The errors of 'threefold' in fp16 cancel: 8.1e-17 is")
             assert not any(n.share for n in found.lines) and found.closure == 0.0

@@ -90,7 +90,7 @@ def test_a_zero_of_exact_arithmetic_keeps_its_shares():
     assert beside.outcome.followed.absolute == ("return_1",) and "(absolute)" in repr(beside)
 
 
-@pytest.mark.slow
+@pytest.mark.survey
 def test_random_kernels(tmp_path):
     """Some of `followed_survey`."""
     found = followed_survey.survey(tmp_path, 0, 12)

@@ -94,10 +94,9 @@ def test_whatever_it_is_split_by(by):
 
 @pytest.mark.parametrize(
     "backend",
-    ["bf16", "float:p=13,emin=-60,emax=60,round=rz", "mlu370", ROLES[0],
-     pytest.param(ROLES[5], marks=pytest.mark.slow)],
+    ["bf16", "float:p=13,emin=-60,emax=60,round=rz", "mlu370", ROLES[0]],
     ids=lambda b: getattr(b, "name", b),
-)  # fmt: skip
+)
 def test_shares_are_those_of_exact_arithmetic(backend):
     rng = np.random.default_rng(5)
     for x, c in rng.uniform(0.5, 2.0, (8, 2)).tolist():
@@ -231,15 +230,18 @@ def test_refusals(call, sentence):
         call()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("backends", [BACKENDS, ROLES], ids=["one format", "roles"])
+@pytest.mark.parametrize(
+    "backends",
+    [pytest.param(BACKENDS, id="one format", marks=pytest.mark.slow),
+     pytest.param(ROLES, id="roles", marks=pytest.mark.survey)],
+)  # fmt: skip
 def test_random_kernels(backends, tmp_path):
     """Of whatever the generator draws, complex numbers and singular matrices left out."""
     with np.errstate(all="ignore"):
         checked(*next(generated(range(300, 400), tmp_path, backends=backends)))
 
 
-@pytest.mark.slow
+@pytest.mark.survey
 def test_a_random_kernel_with_formats_by_line(tmp_path):
     """Of whatever the generator draws: `lift`'s bits, and parts that add up."""
     with np.errstate(all="ignore"):

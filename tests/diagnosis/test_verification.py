@@ -89,7 +89,7 @@ def test_of_faults_and_repaired_forms(name):
         assert len(said) == min(len(found.groups), 6)
 
 
-@pytest.mark.slow
+@pytest.mark.survey
 def test_of_random_kernels(tmp_path):
     said = []
     narrow = ("bf16", "fp16", "float:p=13,round=rz", "mlu370")
