@@ -43,7 +43,7 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "precision/test_elementary.py", "precision/test_with_rows.py",
     "precision/test_lift_contract.py", "precision/test_processors.py",
     "precision/test_contractions.py", "precision/test_interrupts.py",
-    "project/test_claims.py", "diagnosis/test_mend.py",
+    "diagnosis/test_mend.py",
     "climate/test_threads.py", "repetition/test_repeat_verb.py", "diagnosis/test_model_trace.py",
     "random_kernels/test_random_kernels.py", "writing/test_traced_writes.py",
     "shell/test_clusters.py", "diagnosis/test_trace.py", "project/test_docs.py",
