@@ -11,18 +11,15 @@ import pytest
 
 from sciprec.climate.transform.spectral import suited
 from sciprec.precision import LiftError, lift, resolve_backend
-from sciprec.precision.fixed.units import FixedUnits
 from tests.oracles.twin import run_twin
 from tests.oracles.uncompiled import run_fixed, without_keys
 from tests.precision import fixed_kernels as kernels
 from tests.precision.comparison import assert_same
 from tests.precision.registered import registered_kernels
 from tests.precision.test_corpus import CORPUS
-from tests.random_kernels.trials import flat
+from tests.random_kernels.trials import SHARES, flat, narrowed
 
 KERNELS = registered_kernels()
-SHARES = (1.0, 0.25)
-"""Of the ranges that a profile finds: all of it, and so little that many places saturate."""
 OFTEN = (
     ("precision.operations.reduce.multiply_into", "fixed32"),
     ("heston.schemes.euler.full_truncation_euler", "fixed16"),
@@ -38,12 +35,6 @@ def numbers(count=12, scale=1.0, seed=0):
 
 def zeros(count=12):
     return np.zeros(count)
-
-
-def narrowed(units: FixedUnits, share: float) -> FixedUnits:
-    """Units for a share of the ranges."""
-    largest = np.where(units.used, units.largest, 0.0) * share
-    return FixedUnits(units.backend, units.sites, units.rows, largest, units.spread, units.zero)
 
 
 def assert_twin(lifted, args: tuple) -> int:

@@ -28,7 +28,8 @@ from tests.random_kernels.backends import resolved
 from tests.random_kernels.cases import Case, Trial
 from tests.random_kernels.values import values_of
 
-KINDS = ("same", "differs", "refused", "raised", "oracle", "aborted", "hung")
+SHARES = (1.0, 0.25)
+"""Of the ranges that a profile finds: all of it, and so little that many places saturate."""
 
 
 @dataclass(frozen=True)
@@ -233,15 +234,18 @@ def _fixed_call(trial: Trial, lifted, args: list) -> Outcome:
     except Exception as error:
         return failed(error)
     units = lifted.units
-    for share in (1.0, 0.25):
-        largest = np.where(units.used, units.largest, 0.0) * share
-        lifted.units = FixedUnits(
-            units.backend, units.sites, units.rows, largest, units.spread, units.zero
-        )
+    for share in SHARES:
+        lifted.units = narrowed(units, share)
         outcome = _in_units(trial, lifted, args)
         if outcome.kind != "same":
             return Outcome(outcome.kind, f"{outcome.detail} (ranges times {share})")
     return Outcome("same")
+
+
+def narrowed(units: FixedUnits, share: float) -> FixedUnits:
+    """Units for a share of the ranges."""
+    largest = np.where(units.used, units.largest, 0.0) * share
+    return FixedUnits(units.backend, units.sites, units.rows, largest, units.spread, units.zero)
 
 
 def _in_units(trial: Trial, lifted, args: list) -> Outcome:
