@@ -22,7 +22,7 @@ from sciprec.precision.operations.operation import operation_named
 from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.technique import rounder
-from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.variant import FLOATS, RowVariant
 from sciprec.precision.rounding.words import F32, I64
 
 NUMBERS, ELEMENTS, LITERALS = "narrowed", "narrowed_elements", "narrowed_literal"
@@ -81,7 +81,7 @@ OWN: dict[str, Callable] = {
 
 
 def operations_by(
-    technique: Native, variant: Variant, backend: Backend | None = None, **own: Callable
+    technique: Native, variant: RowVariant, backend: Backend | None = None, **own: Callable
 ) -> Operations:
     """Operations of binary64 in a format of their own: one that is known, or one for each row.
 
@@ -107,7 +107,7 @@ def by_row(layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = "") 
         counts: "plain" where every operation counts in its row how often it is executed, "atomic"
             where several threads do, else "".
     """
-    variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
+    variant = RowVariant(f"by row, {layout}", rows.ROW_BYTES)
     result = operations_by(_TECHNIQUES[layout](counts), variant)
     for number, arithmetic in enumerate(formats, 1):
         setattr(result, f"version_{number}", in_format(arithmetic))

@@ -16,7 +16,7 @@ from sciprec.precision.rewriting.layout import Frame, Row
 from sciprec.precision.rewriting.observer import Hooks
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.variant import RowVariant
 
 
 class _Rows(Frame):
@@ -135,7 +135,7 @@ class InRows(Numbers):
 
 
 def program_in_rows(
-    kernel, numbers: InRows, backend: Backend | None = None, variant: Variant | None = None
+    kernel, numbers: InRows, backend: Backend | None = None, variant: RowVariant | None = None
 ) -> Program:
     """A program whose operations have rows.
 
@@ -145,6 +145,6 @@ def program_in_rows(
         backend: of the variables; left out, binary64.
         variant: what operations do with rows; left out, to read a format of `rows`.
     """
-    variant = variant or Variant(f"by row, {numbers.layout}", rows.ROW_BYTES)
+    variant = variant or RowVariant(f"by row, {numbers.layout}", rows.ROW_BYTES)
     build = Build(trust_inputs=True, may_share=False, variant=variant, numbers=numbers)
     return Program(kernel, backend or resolve_backend("fp64"), build)

@@ -33,7 +33,7 @@ from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import LiftError, name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
-from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.variant import RowVariant
 from sciprec.precision.rounding.words import V64, call
 
 SCALED, NOTED = "scaled", "noted"
@@ -89,8 +89,8 @@ def _literal(ops: Operations):
     return ops._operation(1, emit, None, _LITERAL)
 
 
-def _variant(layout: str) -> Variant:
-    return Variant(f"by row, {layout}", _ROW_BYTES[layout])
+def _variant(layout: str) -> RowVariant:
+    return RowVariant(f"by row, {layout}", _ROW_BYTES[layout])
 
 
 @lru_cache(maxsize=2)

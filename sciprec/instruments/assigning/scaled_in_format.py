@@ -29,7 +29,7 @@ from sciprec.precision.rounding.instructions import Grid
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import odd
 from sciprec.precision.rounding.technique import rounder
-from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.variant import RowVariant
 from sciprec.precision.rounding.words import F32, F64, I64, V32, V64, call, jammed
 
 REACH = 100
@@ -127,9 +127,9 @@ def _factor(b, row, index: int):
     return loaded
 
 
-def variant(arithmetic: Arithmetic) -> Variant:
+def variant(arithmetic: Arithmetic) -> RowVariant:
     """The use that operations of an arithmetic make of rows."""
-    return Variant(f"scaled, {arithmetic.format.name}", _ROW_BYTES)
+    return RowVariant(f"scaled, {arithmetic.format.name}", _ROW_BYTES)
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,7 @@ from sciprec.precision.operations.number_types import (
     is_numeric_array,
     is_whole,
 )
-from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.variant import RowVariant
 from sciprec.precision.rounding.words import F64, I64, call
 
 TECHNIQUES: dict[str, type[Companion]] = {
@@ -193,4 +193,4 @@ def traced_operations(
     bases = [role.base for role in inside] if arithmetic else inside
     roles = [companion(base, lanes, plain) for base in (plain.storage, *bases)]
     roles[0].takes, roles[0].one_row = False, arithmetic is not None
-    return Operations(backend, 0, Variant(technique, row_bytes(companion, lanes)), roles, OWN)
+    return Operations(backend, 0, RowVariant(technique, row_bytes(companion, lanes)), roles, OWN)

@@ -32,7 +32,7 @@ from sciprec.precision.rewriting.sources import source_tree
 from sciprec.precision.rewriting.statements import named_range
 from sciprec.precision.rewriting.symbols import PLACES
 from sciprec.precision.rewriting.syntax import assign, name, nodes, plain_function, static_value
-from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.variant import RowVariant
 
 IMPORTS = """
 from sciprec.instruments.tracing.nested import array_of as sp_array_of
@@ -251,9 +251,9 @@ class Companions(Numbers):
     given, given_back = "sp_adopt({})", "sp_release({})"  # of a `CompanionArray`, tuples, arrays
 
     @property
-    def variant(self) -> Variant:
+    def variant(self) -> RowVariant:
         """The use that operations make of rows."""
-        return Variant(self.technique, row_bytes(TECHNIQUES[self.technique], self.lanes))
+        return RowVariant(self.technique, row_bytes(TECHNIQUES[self.technique], self.lanes))
 
     def imports(self, backend: Backend) -> str:
         """Return lines at the head of the generated module."""

@@ -17,7 +17,7 @@ from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.syntax import Site
 from sciprec.precision.rounding import fixed_rounding as words
 from sciprec.precision.rounding.recording import BINS, LEAST_EXPONENT
-from sciprec.precision.rounding.variant import PLAIN, WIDE, Variant
+from sciprec.precision.rounding.variant import PLAIN, WIDE, RowVariant
 
 _LEAST, _GREATEST = -960, 900  # exponents of units: sums of C and numbers stay normal and finite
 _EXACT_BITS = 53  # of binary64
@@ -163,7 +163,7 @@ class FixedUnits:
         if zero is not None:
             self._refine(zero & ~self.used & (self.largest > 0.0))
         self.table = facts.table(self.exponents)
-        self._variant: Variant | None = None
+        self._variant: RowVariant | None = None
 
     @classmethod
     def of_profile(
@@ -201,7 +201,7 @@ class FixedUnits:
             self,
         )
 
-    def variant(self, literals: tuple[float, ...]) -> Variant:
+    def variant(self, literals: tuple[float, ...]) -> RowVariant:
         """Which variant of a program these units need: `PLAIN` where every sum of two numbers of
         its places and literals has at most 53 bits, as long as it is within its range.
         """

@@ -23,7 +23,7 @@ from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.rounding import fixed_rounding as words
-from sciprec.precision.rounding.variant import CAREFUL, PLAIN, Variant
+from sciprec.precision.rounding.variant import CAREFUL, PLAIN, RowVariant
 
 _ATTEMPTS = 12
 _MOST_SPARE_BITS = 31
@@ -364,7 +364,7 @@ class FixedLifted(Lifted):
             units = wider
         return None, units
 
-    def _attempt(self, units: FixedUnits, variant: Variant, args, room: _Room):
+    def _attempt(self, units: FixedUnits, variant: RowVariant, args, room: _Room):
         """(result, whether nothing left its range) of one run; the table is this call's own.
 
         An exception may have come from numbers beyond their ranges: a careful run will tell.
@@ -418,7 +418,7 @@ class FixedLifted(Lifted):
             "arrays and tuples: call the function by its own name in the kernel"
         )
 
-    def _variant(self, variant: Variant):
+    def _variant(self, variant: RowVariant):
         with self._state:
             if variant not in self._dispatchers:
                 program = self._program.in_variant(variant, self.backend) or Program(

@@ -17,7 +17,7 @@ from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.rounding.around import Around
-from sciprec.precision.rounding.variant import VARIANTS, Variant
+from sciprec.precision.rounding.variant import VARIANTS, RowVariant
 
 _WORD_BYTES = 8
 
@@ -102,7 +102,7 @@ def _lifted_again(kernel, backend: Backend, rows: tuple[Rows, ...]) -> LiftedWit
 
 
 @cache
-def _variant(rows: tuple[Rows, ...]) -> Variant:
+def _variant(rows: tuple[Rows, ...]) -> RowVariant:
     """The variant of these rows, whose words stand side by side."""
     firsts = [sum(r.words for r in rows[:n]) for n in range(len(rows))]
 
@@ -112,5 +112,5 @@ def _variant(rows: tuple[Rows, ...]) -> Variant:
 
     name = f"rows {len(VARIANTS)}"
     words = sum(r.words for r in rows)
-    VARIANTS[name] = Variant(name, _WORD_BYTES * words, around, own=True)
+    VARIANTS[name] = RowVariant(name, _WORD_BYTES * words, around, own=True)
     return VARIANTS[name]

@@ -34,7 +34,7 @@ from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.stochastic import Draw
 from sciprec.precision.rounding.technique import rounder
-from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.variant import FLOATS, RowVariant
 from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
 
 
@@ -54,7 +54,7 @@ class Evaluation:
     """
 
     def __init__(
-        self, backend: Backend, word: int, variant: Variant = FLOATS, roles: Sequence[Any] = (),
+        self, backend: Backend, word: int, variant: RowVariant = FLOATS, roles: Sequence[Any] = (),
         makers: Mapping[str, Callable] | None = None,
     ) -> None:  # fmt: skip
         self.backend, self.word, self.variant = backend, word, variant

@@ -18,14 +18,14 @@ from sciprec.precision.rounding.fixed_rounding import (
     place_of,
 )
 from sciprec.precision.rounding.native import by_method
-from sciprec.precision.rounding.variant import CAREFUL, PLAIN, PROFILE, WIDE, Variant
+from sciprec.precision.rounding.variant import CAREFUL, PLAIN, PROFILE, WIDE, RowVariant
 from sciprec.precision.rounding.words import F64
 
 _ANY = "fixed32"
 """An arithmetic that shares; nothing asks which it is."""
 
 
-def can_share_rows(backend: Backend, variant: Variant) -> bool:
+def can_share_rows(backend: Backend, variant: RowVariant) -> bool:
     """Whether nothing but its arithmetic tells the code of a program with rows from that of others.
     """
     if type(backend) is not Backend or backend.noise is not None:
@@ -72,7 +72,7 @@ def shared_row_operations(variant: str = "placed") -> Operations:
     """
     names = ("storage", "compute", "accumulate_role", "matmul_role")
     roles = [_AskingWithRow(F64, f"{variant} {name} ") for name in names]
-    rows = Variant(f"shared, {variant}", PLAIN.row_bytes)
+    rows = RowVariant(f"shared, {variant}", PLAIN.row_bytes)
     shared = Operations(resolve_backend(_ANY), 0, rows, roles)
     shared.careful = shared if variant == "careful" else shared_row_operations("careful")
     return shared

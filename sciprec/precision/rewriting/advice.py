@@ -69,12 +69,12 @@ def instead_of(text: str, function) -> str:
     """
     if isinstance(function, functools.partial):
         return "call the function inside with all its arguments"
-    own = getattr(function, "__name__", text)
-    if isinstance(function, np.ufunc) and getattr(np, own, None) is not function:
-        return f"write {_SPECIAL[own]}" if own in _SPECIAL else _OTHERWISE
+    label = getattr(function, "__name__", text)
+    if isinstance(function, np.ufunc) and getattr(np, label, None) is not function:
+        return f"write {_SPECIAL[label]}" if label in _SPECIAL else _OTHERWISE
     places = {*text.split("."), *(getattr(function, "__module__", None) or "").split(".")}
     module = next((m for m in _MODULES if m in places), None)
-    return _MODULES[module] if module else _FUNCTIONS.get(own, _OTHERWISE)
+    return _MODULES[module] if module else _FUNCTIONS.get(label, _OTHERWISE)
 
 
 def instead_of_method(name: str) -> str:

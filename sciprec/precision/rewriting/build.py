@@ -15,7 +15,7 @@ from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.rewriting.layout import Frame
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.syntax import name
-from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.variant import FLOATS, RowVariant
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Build:
     trust_inputs: bool = False
     loads: str = "rounded"
     may_share: bool = True
-    variant: Variant = FLOATS
+    variant: RowVariant = FLOATS
     roles: Backend | None = None
     observers: tuple[Observer, ...] = ()
     numbers: Numbers = Numbers()

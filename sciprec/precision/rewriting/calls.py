@@ -103,8 +103,8 @@ def in_heap(rewriter: Rewriter, node, function) -> ast.Call:
 def renamed(rewriter: Rewriter, node, function) -> ast.Call:
     """A call of a function that has another name in generated modules."""
     called = _dotted(symbols.RENAMED[function])
-    made = ast.Call(called, [rewriter.visit(a) for a in node.args], [])
-    return rewriter.op("enter", node, made) if function in symbols.PLACES else made
+    result = ast.Call(called, [rewriter.visit(a) for a in node.args], [])
+    return rewriter.op("enter", node, result) if function in symbols.PLACES else result
 
 
 def norm(rewriter: Rewriter, node, function) -> ast.Call:
@@ -169,8 +169,8 @@ def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
     if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         rewriter.refuse(node, "an intrinsic with keywords or a star", "give its operands in order")
     called = name(rewriter.imported(node.func, function))
-    made = name(rewriter.program.operation(f"on_integers({len(node.args)})"))
-    return ast.Call(made, [called, *map(rewriter.visit, node.args)], [])
+    operation = name(rewriter.program.operation(f"on_integers({len(node.args)})"))
+    return ast.Call(operation, [called, *map(rewriter.visit, node.args)], [])
 
 
 def operation_call(rewriter: Rewriter, node, function):
@@ -223,8 +223,8 @@ def creation(rewriter: Rewriter, node, function):
 
 def _is_whole(rewriter: Rewriter, kind: ast.expr | None) -> bool:
     """Whether a dtype is one of integers, or of truth values."""
-    known = None if kind is None else static_value(kind, rewriter.namespace, rewriter.local)
-    return known in (int, bool) or isinstance(known, type) and issubclass(known, np.integer)
+    value = None if kind is None else static_value(kind, rewriter.namespace, rewriter.local)
+    return value in (int, bool) or isinstance(value, type) and issubclass(value, np.integer)
 
 
 def _filled(rewriter: Rewriter, node, function, arguments: list, keywords: dict) -> ast.Call:
@@ -232,16 +232,16 @@ def _filled(rewriter: Rewriter, node, function, arguments: list, keywords: dict)
     other store.
     """
     names = ("shape" if function is np.full else "arr", "fill_value", "dtype")
-    given = {**dict(zip(names, arguments, strict=False)), **keywords}
-    given.setdefault("arr", given.pop("a", None))
-    first, value = given.get(names[0]), given.get("fill_value")
+    by_name = {**dict(zip(names, arguments, strict=False)), **keywords}
+    by_name.setdefault("arr", by_name.pop("a", None))
+    first, value = by_name.get(names[0]), by_name.get("fill_value")
     if first is None or value is None:
         rewriter.refuse(node, f"{ast.unparse(node.func)} without a value", "give its fill_value")
     maker = "zeros" if function is np.full else "zeros_like"
-    kind = [given["dtype"]] if "dtype" in given else []
-    made = ast.Call(ast.Attribute(name("np"), maker, ast.Load()), [first, *kind], [])
+    kind = [by_name["dtype"]] if "dtype" in by_name else []
+    array = ast.Call(ast.Attribute(name("np"), maker, ast.Load()), [first, *kind], [])
     bare = ast.copy_location(ast.Call(node.func, node.args, []), node)
-    return call_kernel(rewriter, construction.filled, bare, [made, value])
+    return call_kernel(rewriter, construction.filled, bare, [array, value])
 
 
 def method(rewriter: Rewriter, node):
@@ -279,24 +279,24 @@ def method(rewriter: Rewriter, node):
         rewriter.refuse(node, f"the method .{attribute}()", instead_of_method(attribute))
     called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
     called.keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
-    own = attribute in ("pop", "get") and rewriter.program.backend.mixed  # as they were put in
-    entering = attribute in ("item", "pop", "get") and not own
+    as_stored = attribute in ("pop", "get") and rewriter.program.backend.mixed  # as they were put
+    entering = attribute in ("item", "pop", "get") and not as_stored
     return rewriter.op("enter", node, called) if entering else called
 
 
 def method_of_class(rewriter: Rewriter, node, owner: ast.expr, arguments: list[ast.expr]):
     """A call of a method of a jitclass, which is lifted as a kernel of the object."""
     attribute = node.func.attr
-    known = classes.methods_named(rewriter, attribute)
-    if len(known) > 1:
+    methods = classes.methods_named(rewriter, attribute)
+    if len(methods) > 1:
         rewriter.refuse(
             node, f"the method .{attribute}(), which several classes here have,",
             "call a function of the object instead",
         )  # fmt: skip
-    digest = code_digest(known[0].__code__)
+    digest = code_digest(methods[0].__code__)
     checked = name(rewriter.program.operation(f"of_method({attribute!r}, {digest!r})"))
-    own = ast.Call(checked, [owner], [])
-    return call_kernel(rewriter, known[0], node, [own, *arguments])
+    instance = ast.Call(checked, [owner], [])
+    return call_kernel(rewriter, methods[0], node, [instance, *arguments])
 
 
 def library_call(rewriter: Rewriter, node, called) -> ast.Call:
@@ -310,31 +310,31 @@ def library_call(rewriter: Rewriter, node, called) -> ast.Call:
         kind = static_value(dtype[0].value, rewriter.namespace, rewriter.local)
         if kind in (int, bool) or isinstance(kind, type) and issubclass(kind, np.integer):
             return plain(rewriter, node, called)
-        left = [k for k in node.keywords if k is not dtype[0]]
-        without = ast.copy_location(ast.Call(node.func, node.args, left), node)
+        keywords = [k for k in node.keywords if k is not dtype[0]]
+        without = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
         if kind in _FLOATS:
             node = without
         elif not is_known(kind) and casts.is_type(rewriter, dtype[0].value):
-            made = library_call(rewriter, without, called)
-            return rewriter.op("cast_to", node, rewriter.visit(dtype[0].value), made)
+            result = library_call(rewriter, without, called)
+            return rewriter.op("cast_to", node, rewriter.visit(dtype[0].value), result)
     if any(isinstance(a, ast.Starred) for a in node.args):
         return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
     try:
-        given = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
+        bound = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
     except TypeError:
-        given = None
-    if given is None or any(
+        bound = None
+    if bound is None or any(
         isinstance(a, ast.Constant) and a.value is None and signature.parameters[p].default
-        for p, a in given.items()
+        for p, a in bound.items()
     ):
         takes = ", ".join(signature.parameters)
         rewriter.refuse(node, f"{text} with these arguments", f"it takes ({takes}), each a value")
-    if "mode" in given:
-        mode = getattr(given["mode"], "value", None)
+    if "mode" in bound:
+        mode = getattr(bound["mode"], "value", None)
         if mode not in MODES:
             rewriter.refuse(node, f"{text} in this mode", f"the modes are {', '.join(MODES)}")
-        given["mode"] = ast.Constant(MODES[mode])
-        node = ast.copy_location(ast.Call(node.func, list(given.values()), []), node)
+        bound["mode"] = ast.Constant(MODES[mode])
+        node = ast.copy_location(ast.Call(node.func, list(bound.values()), []), node)
     return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
 
 
@@ -345,29 +345,29 @@ def is_instance(rewriter: Rewriter, node, function) -> ast.expr:
     if len(node.args) != 2:
         return plain(rewriter, node, function)
     kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
-    asked: list[ast.expr] = []
+    accepted: list[ast.expr] = []
     of_arrays = False
     for kind in kinds:
         value = static_value(kind, rewriter.namespace, rewriter.local)
         if value is np.ndarray:
             of_arrays = True
         elif value in _FLOATS:
-            asked += [name("float"), ast.Attribute(name("np"), "float32", ast.Load())]
+            accepted += [name("float"), ast.Attribute(name("np"), "float32", ast.Load())]
         elif value in (int, bool, str, tuple, list, complex):
-            asked.append(name(value.__name__))
+            accepted.append(name(value.__name__))
         elif isinstance(value, type) and issubclass(value, np.integer):
-            asked.append(ast.Attribute(name("np"), value.__name__, ast.Load()))
+            accepted.append(ast.Attribute(name("np"), value.__name__, ast.Load()))
         else:
             text = f"isinstance(…, {ast.unparse(kind)})"
             rewriter.refuse(
                 node, text, "ask for int, float, bool, str, tuple, np.ndarray or a NumPy integer"
             )
-    given = rewriter.visit(node.args[0])
+    operand = rewriter.visit(node.args[0])
     tests: list[ast.expr] = []
-    if asked:
-        tests.append(ast.Call(name("isinstance"), [given, ast.Tuple(asked, ast.Load())], []))
+    if accepted:
+        tests.append(ast.Call(name("isinstance"), [operand, ast.Tuple(accepted, ast.Load())], []))
     if of_arrays:
-        tests.append(ast.Call(name("hasattr"), [given, ast.Constant("strides")], []))
+        tests.append(ast.Call(name("hasattr"), [operand, ast.Constant("strides")], []))
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
 
 
@@ -375,13 +375,13 @@ def arange(rewriter: Rewriter, node, function) -> ast.Call:
     """np.arange: Numba's of integers, the engine's kernel of floats or where the dtype is one."""
     text = ast.unparse(node.func)
     dtype = next((k.value for k in node.keywords if k.arg == "dtype"), None)
-    given = node.args[:3]
+    args = node.args[:3]
     if len(node.args) == 4 and dtype is None:
         dtype = node.args[3]
-        node = ast.copy_location(ast.Call(node.func, given, [ast.keyword("dtype", dtype)]), node)
+        node = ast.copy_location(ast.Call(node.func, args, [ast.keyword("dtype", dtype)]), node)
     if len(node.keywords) > (dtype is not None) or not 1 <= len(node.args) <= 3:
         rewriter.refuse(node, f"{text} with these arguments", "it takes (start, stop, step, dtype)")
-    ends = [rewriter.visit(a) for a in given]
+    ends = [rewriter.visit(a) for a in args]
     if dtype is not None and static_value(
         dtype, rewriter.namespace, rewriter.local
     ) not in _FLOATS:
@@ -482,8 +482,8 @@ def local_call(rewriter: Rewriter, node) -> ast.Call:
 
 def _called(rewriter: Rewriter, function: ast.expr, called: str, node, arguments: list[ast.expr]):
     prefix = [rewriter.key_of_call(called, node)] if rewriter.program.keyed else []
-    given = getattr(node, "keywords", [])
-    keywords = [ast.keyword(own_name(k.arg), rewriter.visit(k.value)) for k in given]
+    by_keyword = getattr(node, "keywords", [])
+    keywords = [ast.keyword(own_name(k.arg), rewriter.visit(k.value)) for k in by_keyword]
     return rewriter.opened(ast.Call(function, [*prefix, *arguments], keywords))
 
 

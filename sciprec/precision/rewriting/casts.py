@@ -42,21 +42,21 @@ def local_types(tree: ast.FunctionDef, namespace, local: set[str]) -> frozenset[
     for node in every:
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                for one, value in _pairs(target, node.value):
-                    values.setdefault(one.id, []).append(value)
-    written = [n.id for n in every if isinstance(n, ast.Name)
+                for variable, value in _pairs(target, node.value):
+                    values.setdefault(variable.id, []).append(value)
+    stored = [n.id for n in every if isinstance(n, ast.Name)
                and isinstance(n.ctx, ast.Store)]  # fmt: skip
-    given = {a.arg for n in every if isinstance(n, ast.arguments) for a in n.args}
-    found: set[str] = set()
+    parameters = {a.arg for n in every if isinstance(n, ast.arguments) for a in n.args}
+    type_names: set[str] = set()
     while True:
         more = {
-            n for n, known in values.items()
-            if n not in found | given and written.count(n) == len(known)
-            and all(_is_type(v, namespace, local, found) for v in known)
+            n for n, assigned in values.items()
+            if n not in type_names | parameters and stored.count(n) == len(assigned)
+            and all(_is_type(v, namespace, local, type_names) for v in assigned)
         }  # fmt: skip
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(type_names)
+        type_names |= more
 
 
 def _pairs(target, value) -> list[tuple[ast.Name, ast.expr]]:
@@ -75,8 +75,8 @@ def is_type(rewriter: Rewriter, node: ast.expr) -> bool:
     return _is_type(node, rewriter.namespace, rewriter.local, rewriter.types)
 
 
-def _is_type(node, namespace, local: set[str], known) -> bool:
-    if isinstance(node, ast.Name) and node.id in known:
+def _is_type(node, namespace, local: set[str], type_names) -> bool:
+    if isinstance(node, ast.Name) and node.id in type_names:
         return True
     if isinstance(node, ast.Attribute) and node.attr == "type":
         return isinstance(node.value, ast.Attribute) and node.value.attr == "dtype"

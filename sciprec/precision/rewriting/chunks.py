@@ -30,8 +30,8 @@ def results(count, first):
         return lambda count, first: np.full(count, first)
 
     def of_arrays(count, first):
-        made = np.empty((count, *first.shape), first.dtype)
-        made[0] = first
-        return made
+        parts = np.empty((count, *first.shape), first.dtype)
+        parts[0] = first
+        return parts
 
     return of_arrays

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 def is_named_tuple(function) -> bool:
     """Whether a call makes a named tuple."""
-    named = isinstance(function, type) and issubclass(function, tuple)
-    return named and hasattr(function, "_fields")
+    is_tuple = isinstance(function, type) and issubclass(function, tuple)
+    return is_tuple and hasattr(function, "_fields")
 
 
 def methods_named(rewriter: Rewriter, attribute: str) -> list:
     """The plain functions of methods of that name, of the jitclasses that the kernel's module
     names.
     """
-    found = {}
+    functions = {}
     for value in rewriter.namespace.values():
         methods = getattr(getattr(value, "class_type", None), "jit_methods", {})
         if isinstance(value, type) and attribute in methods:
-            found[methods[attribute].py_func] = None
-    return list(found)
+            functions[methods[attribute].py_func] = None
+    return list(functions)
 
 
 def is_typed_list(function) -> bool:
@@ -59,12 +59,12 @@ def named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
     """A named tuple holds numbers of the storage format, as those that are given do."""
     called = name(rewriter.imported(node.func, kind, *kind._fields))
 
-    def held(given: ast.expr) -> ast.expr:
-        value = rewriter.visit(given)
+    def stored(argument: ast.expr) -> ast.expr:
+        value = rewriter.visit(argument)
         return rewriter.op("enter", node, value) if rewriter.program.backend.mixed else value
 
-    keywords = [ast.keyword(k.arg, held(k.value)) for k in node.keywords]
-    return ast.Call(called, [held(a) for a in node.args], keywords)
+    keywords = [ast.keyword(k.arg, stored(k.value)) for k in node.keywords]
+    return ast.Call(called, [stored(a) for a in node.args], keywords)
 
 
 def _item_type(rewriter: Rewriter, node: ast.expr) -> ast.expr:

@@ -96,12 +96,12 @@ def contractions(
         tree: the kernel's definition; functions inside it have contractions of their own.
         is_fma: whether the function of a call is fma.
     """
-    found: dict[ast.stmt, Contraction] = {}
-    _collect(tree.body, [(tree.body, 0, tree)], is_fma, found)
+    candidates: dict[ast.stmt, Contraction] = {}
+    _collect(tree.body, [(tree.body, 0, tree)], is_fma, candidates)
     sums: dict[str, list[Contraction]] = {}
-    for one in found.values():
-        sums.setdefault(one.text, []).append(one)
-    kernel, kept = _Kernel(tree, found), dict[ast.AST, Contraction]()
+    for contraction in candidates.values():
+        sums.setdefault(contraction.text, []).append(contraction)
+    kernel, result = _Kernel(tree, candidates), dict[ast.AST, Contraction]()
     scopes: dict[tuple[str, ast.AST], list[Contraction]] = {}
     for text, updates in sums.items():
         for update in updates:
@@ -113,23 +113,23 @@ def contractions(
             for update in updates:
                 update.number = number
             every = {id(update) for update in updates}
-            for statement, one in found.items():
-                if id(one) in every:
-                    kept[statement] = kept[statement.value] = one
-    return kept
+            for statement, contraction in candidates.items():
+                if id(contraction) in every:
+                    result[statement] = result[statement.value] = contraction
+    return result
 
 
-def _collect(block, within, is_fma, found: dict[ast.stmt, Contraction]) -> None:
+def _collect(block, within, is_fma, candidates: dict[ast.stmt, Contraction]) -> None:
     """Note the statements of a block, and of those inside it, that take products into a sum."""
     for index, statement in enumerate(block):
         path = [*within[:-1], (block, index, within[-1][2])]
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            made = _update(statement, is_fma)
-            if made is not None:
-                found[statement] = Contraction(*made, path)
+            update = _update(statement, is_fma)
+            if update is not None:
+                candidates[statement] = Contraction(*update, path)
         elif not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
             for inner, owner in _blocks(statement):
-                _collect(inner, [*path, (inner, 0, owner)], is_fma, found)
+                _collect(inner, [*path, (inner, 0, owner)], is_fma, candidates)
 
 
 def _blocks(statement: ast.stmt) -> Iterable[tuple[list[ast.stmt], ast.AST]]:
@@ -196,11 +196,11 @@ def _factors(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 
 def _indices(element: ast.expr) -> set[str]:
     """The names in the indices of an element."""
-    found: set[str] = set()
+    names: set[str] = set()
     while isinstance(element, ast.Subscript):
-        found |= {n.id for n in nodes(element.slice) if isinstance(n, ast.Name)}
+        names |= {n.id for n in nodes(element.slice) if isinstance(n, ast.Name)}
         element = element.value
-    return found
+    return names
 
 
 @dataclass
@@ -232,11 +232,11 @@ class _Kernel:
 
     def _begins(self, update: Contraction) -> Callable[[ast.AST], bool]:
         """Whether a node of the source gives a sum, or an element of its array, another value."""
-        base, own = root_of(update.target), self._own(update)
+        base, own_stores = root_of(update.target), self._own(update)
 
         def begins(node) -> bool:
             if isinstance(node, (ast.Name, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-                return root_of(node) == base and id(node) not in own
+                return root_of(node) == base and id(node) not in own_stores
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 return node.func.attr == "fill" and root_of(node.func.value) == base
             return False
@@ -251,8 +251,8 @@ class _Kernel:
         """Whether updates, all of one sum in its scope, are what the rules say."""
         reads = sum(1 + (u.base is not None) for u in updates)
         base = root_of(updates[0].target)
-        named = [n for n in nodes(scope) if isinstance(n, ast.Name) and n.id == base]
-        if len(named) != reads:
+        mentions = [n for n in nodes(scope) if isinstance(n, ast.Name) and n.id == base]
+        if len(mentions) != reads:
             return False
         if isinstance(updates[0].target, ast.Subscript) and self._has_another_name(base, scope):
             return False
@@ -262,12 +262,12 @@ class _Kernel:
 
     def _has_another_name(self, base: str, scope: ast.AST) -> bool:
         """Whether a loop names an array, or a part of it, by another name, too."""
-        others = set()
+        aliases = set()
         for statement in nodes(self.tree):
             if isinstance(statement, ast.Assign) and _is_view(statement.value, base):
-                others |= stored_names([_targets_of(statement)])
+                aliases |= stored_names([_targets_of(statement)])
         within = {n.id for n in nodes(scope) if isinstance(n, ast.Name)}
-        return bool((others - {base}) & within)
+        return bool((aliases - {base}) & within)
 
     def _moves(self, scope: ast.AST, update: Contraction) -> bool:
         """Whether the factors of all products move with a loop that the sum does not move with."""
@@ -326,11 +326,11 @@ class _Kernel:
             return False
         zero = [start for start in starts if _is_zero(start)]
         empty = [start for start in starts if _is_call(start, ("empty", "empty_like"))]
-        others = [start for start in starts if start not in zero and start not in empty]
-        if not others:
+        other_starts = [start for start in starts if start not in zero and start not in empty]
+        if not other_starts:
             return bool(zero)
         subtracts = all(p.subtracted for u in updates for p in u.products)
-        return subtracts and all(self._is_left(start, base) for start in others)
+        return subtracts and all(self._is_left(start, base) for start in other_starts)
 
     def _is_left(self, start: ast.expr | None, base: str) -> bool:
         """Whether a sum that begins at an element leaves its array alone."""
@@ -343,29 +343,29 @@ class _Kernel:
 
     def stores_into(self, array: str) -> list:
         """Statements that write elements of an array."""
-        found = []
+        statements = []
         for statement in nodes(self.tree):
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
-                written = [n for n in nodes(_targets_of(statement)) if isinstance(n, ast.Subscript)]
-                if any(root_of(n) == array for n in written):
-                    found.append(statement)
-        return found
+                parts = [n for n in nodes(_targets_of(statement)) if isinstance(n, ast.Subscript)]
+                if any(root_of(n) == array for n in parts):
+                    statements.append(statement)
+        return statements
 
     def _starts(self, scope: ast.AST, update: Contraction) -> tuple[list, bool]:
         """The values that a sum may have where its loop begins: those that are assigned to it, None
         for anything else; and whether one of them always is.
         """
         level = next(n for n, (_, _, owner) in enumerate(update.within) if owner is scope)
-        begins, found = self._begins(update), list[ast.expr | None]()
+        begins, values = self._begins(update), list[ast.expr | None]()
         for block, index, owner in reversed(update.within[:level]):
             for statement in reversed(block[:index]):
                 if any(map(begins, nodes(statement))):
-                    found += self._values(statement, update, begins)
+                    values += self._values(statement, update, begins)
                     if _is_sure(statement, update):
-                        return found, True
+                        return values, True
             if isinstance(owner, _LOOPS):  # an iteration goes on from the one before
-                found += self._values(owner, update, begins)
-        return found, False
+                values += self._values(owner, update, begins)
+        return values, False
 
     def _values(self, statement: ast.stmt, update, begins) -> Iterable[ast.expr | None]:
         """Yield the values that a statement may give to a sum."""
@@ -393,8 +393,8 @@ def _assigned(target: ast.expr, value, update: Contraction, begins) -> Iterable[
         for number, item in enumerate(target.elts):
             yield from _assigned(item, items[number] if same else None, update, begins)
     elif begins(target):
-        one = isinstance(target, ast.Subscript) and not (_indices(target) or _is_whole(target))
-        yield None if one else value
+        single = isinstance(target, ast.Subscript) and not (_indices(target) or _is_whole(target))
+        yield None if single else value
 
 
 def _is_whole(target: ast.expr) -> bool:
@@ -471,8 +471,8 @@ def _is_zero(node: ast.expr | None) -> bool:
     if _is_call(node, _ZEROS):
         return True
     if _is_call(node, ("full", "full_like")):
-        given = [k.value for k in node.keywords if k.arg == "fill_value"]
-        return any(map(_is_zero, [*node.args[1:2], *given]))
+        values = [k.value for k in node.keywords if k.arg == "fill_value"]
+        return any(map(_is_zero, [*node.args[1:2], *values]))
     return _is_call(node, _CASTS) and len(node.args) == 1 and _is_zero(node.args[0])
 
 
@@ -480,8 +480,8 @@ def _is_of_matrices(update: Contraction) -> bool:
     """Whether each factor has an index of the sum's that the other lacks."""
     fixed = _indices(update.target)
     for product in update.products:
-        one, other = (_indices(_signless(f)) & fixed for f in (product.x, product.y))
-        if not (one - other and other - one):
+        first, second = (_indices(_signless(f)) & fixed for f in (product.x, product.y))
+        if not (first - second and second - first):
             return False
     return True
 
@@ -495,8 +495,8 @@ def _signless(node: ast.expr) -> ast.expr:
 
 def is_fma(rewriter: Rewriter, function: ast.expr) -> bool:
     """Whether a name stands for a fused product and sum."""
-    known = static_value(function, rewriter.namespace, rewriter.local)
-    called = operation_called(known) if is_known(known) else None
+    value = static_value(function, rewriter.namespace, rewriter.local)
+    called = operation_called(value) if is_known(value) else None
     return called is not None and called.name == "fma"
 
 
@@ -525,6 +525,6 @@ def joined(
     subtracted: bool = False,
 ) -> ast.expr:  # fmt: skip
     """A sum and a term of it, in the role `accumulate`."""
-    named = f"{'i' * in_place}contracting('{'subtract' if subtracted else 'accumulate'}')"
+    operation = f"{'i' * in_place}contracting('{'subtract' if subtracted else 'accumulate'}')"
     place = rewriter.program.place_of_sum(contraction.label, at, "accumulate")
-    return rewriter.op("accumulate", at, total, term, array=place, named=named)
+    return rewriter.op("accumulate", at, total, term, array=place, named=operation)

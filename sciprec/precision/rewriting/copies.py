@@ -21,28 +21,28 @@ def copied(args: tuple) -> tuple:
     """Arguments with arrays of their own, laid out as they were, and objects of jitclasses with
     fields of their own; arrays that share memory share it again.
     """
-    known: dict[int, np.ndarray] = {}
+    copies: dict[int, np.ndarray] = {}
     objects: dict[int, tuple[Any, dict]] = {}
     _open(args, objects)
-    inside = tuple(held for _, fields in objects.values() for held in fields.values())
+    inside = tuple(field for _, fields in objects.values() for field in fields.values())
     for first, last, arrays in _regions((*args, *inside)):
         memory = np.empty(last - first + 1 + _ALIGNMENT, np.uint8)
         skipped = (first - memory.ctypes.data) % _ALIGNMENT
         for a in arrays:
             offset = skipped + a.ctypes.data - first
-            made = np.ndarray(a.shape, a.dtype, memory, offset, a.strides)
-            made[...] = a
-            made.flags.writeable = a.flags.writeable
-            known[id(a)] = made
-    made: dict[int, Any] = {}
+            new = np.ndarray(a.shape, a.dtype, memory, offset, a.strides)
+            new[...] = a
+            new.flags.writeable = a.flags.writeable
+            copies[id(a)] = new
+    new: dict[int, Any] = {}
 
     def instead(value):
         if isinstance(value, np.ndarray):
-            return known[id(value)] if value.size else value.copy(order="K")
-        if id(value) in objects and id(value) not in made:
-            own = {n: _replaced(held, instead) for n, held in objects[id(value)][1].items()}
-            made[id(value)] = object_with(value, own)
-        return made.get(id(value), value)
+            return copies[id(value)] if value.size else value.copy(order="K")
+        if id(value) in objects and id(value) not in new:
+            fields = {n: _replaced(field, instead) for n, field in objects[id(value)][1].items()}
+            new[id(value)] = object_with(value, fields)
+        return new.get(id(value), value)
 
     return _replaced(args, instead)
 
@@ -63,12 +63,12 @@ def is_native(value) -> bool:
     """
     if not isinstance(value, tuple):
         return not isinstance(value, (np.ndarray, np.generic)) or _is_usual(value.dtype)
-    for one in value:
-        if one.__class__ is np.ndarray:
-            dtype = one.dtype
+    for item in value:
+        if item.__class__ is np.ndarray:
+            dtype = item.dtype
             if not dtype.isnative or dtype.num >= HALF:
                 return False
-        elif not is_native(one):
+        elif not is_native(item):
             return False
     return True
 
@@ -109,11 +109,11 @@ def native(args: tuple, taking: Taking) -> Iterator[tuple]:
     if is_native(args):
         yield args
         return
-    known: dict[int, np.ndarray] = {}
+    converted: dict[int, np.ndarray] = {}
     alone: set[int] = set()
     for first, last, arrays in _regions(args):
         if not all(_is_usual(a.dtype) for a in arrays):
-            known |= _held(first, last, arrays, taking.wide)
+            converted |= _held(first, last, arrays, taking.wide)
             alone |= {id(a) for a in arrays if len(arrays) == 1}
     changed: list[np.ndarray] = []
     closed: dict[int, np.ndarray] = {}
@@ -121,16 +121,18 @@ def native(args: tuple, taking: Taking) -> Iterator[tuple]:
         if not taking.written(args)[number]:
             continue
         for a in arrays_of(argument):
-            if id(a) not in known or not a.flags.writeable:
+            if id(a) not in converted or not a.flags.writeable:
                 continue
             fills = number in taking.filled and id(a) in alone
             if is_small(a.dtype) and not (fills or taking.keeps(a.dtype)):
                 closed[number] = a
-                known[id(a)].flags.writeable = False
+                converted[id(a)].flags.writeable = False
             else:
                 changed.append(a)
     try:
-        yield _replaced(args, lambda a: known[id(a)] if id(a) in known else _taken(a, taking.wide))
+        yield _replaced(
+            args, lambda a: converted[id(a)] if id(a) in converted else _taken(a, taking.wide)
+        )
     except LiftError as error:
         if "readonly array" in str(error) and closed:
             raise LiftError(_refused(closed)) from None
@@ -138,7 +140,7 @@ def native(args: tuple, taking: Taking) -> Iterator[tuple]:
     finally:
         with np.errstate(all="ignore"):  # as what is stored overflows in other arrays, too
             for a in changed:
-                a[...] = known[id(a)]
+                a[...] = converted[id(a)]
 
 
 def is_small(dtype: np.dtype) -> bool:
@@ -149,9 +151,9 @@ def is_small(dtype: np.dtype) -> bool:
 
 
 def _refused(closed: dict[int, np.ndarray]) -> str:
-    found = ", ".join(dict.fromkeys(str(a.dtype) for a in closed.values()))
+    dtypes = ", ".join(dict.fromkeys(str(a.dtype) for a in closed.values()))
     return (
-        f"it writes an array of {found} that it may read again, whose elements do not hold the "
+        f"it writes an array of {dtypes} that it may read again, whose elements do not hold the "
         "numbers that it stores there; give it an array of float32 or float64, or lift it to the "
         "format of the array"
     )
@@ -166,9 +168,9 @@ def _held(first: int, last: int, arrays: list[np.ndarray], wide: np.dtype) -> di
     """Arrays of one region of memory as compiled code takes them, by the identity of the given
     ones; they share memory as before.
     """
-    given = {id(a): a for a in arrays}
-    if len(given) == 1:
-        return {key: _taken(a, wide) for key, a in given.items()}
+    by_id = {id(a): a for a in arrays}
+    if len(by_id) == 1:
+        return {key: _taken(a, wide) for key, a in by_id.items()}
     dtype = arrays[0].dtype
     places = {a.ctypes.data - first for a in arrays} | {s for a in arrays for s in a.strides}
     if any(a.dtype != dtype for a in arrays) or any(n % dtype.itemsize for n in places):
@@ -177,18 +179,18 @@ def _held(first: int, last: int, arrays: list[np.ndarray], wide: np.dtype) -> di
             "floats of 32 or 64 bits; kernels take such arrays one by one: convert them with "
             "x.astype(np.float64)"
         )
-    own = _in_variables(dtype, wide)
-    memory = np.empty((last - first + 1) // dtype.itemsize, own)
-    known = {}
-    for key, a in given.items():
+    native_dtype = _in_variables(dtype, wide)
+    memory = np.empty((last - first + 1) // dtype.itemsize, native_dtype)
+    converted = {}
+    for key, a in by_id.items():
         start, *steps = (
-            n // dtype.itemsize * own.itemsize for n in (a.ctypes.data - first, *a.strides)
+            n // dtype.itemsize * native_dtype.itemsize for n in (a.ctypes.data - first, *a.strides)
         )
-        made = np.ndarray(a.shape, own, memory, start, steps)
-        made[...] = a
-        made.flags.writeable = a.flags.writeable
-        known[key] = made
-    return known
+        array = np.ndarray(a.shape, native_dtype, memory, start, steps)
+        array[...] = a
+        array.flags.writeable = a.flags.writeable
+        converted[key] = array
+    return converted
 
 
 def _taken(a, wide: np.dtype):
@@ -197,10 +199,10 @@ def _taken(a, wide: np.dtype):
         return a if is_native(a) or not is_small(a.dtype) else float(a)
     if not isinstance(a, np.ndarray):
         return a
-    made = a.astype(_in_variables(a.dtype, wide), copy=False)
-    if made is not a:
-        made.flags.writeable = a.flags.writeable
-    return made
+    converted = a.astype(_in_variables(a.dtype, wide), copy=False)
+    if converted is not a:
+        converted.flags.writeable = a.flags.writeable
+    return converted
 
 
 def _regions(args: tuple) -> list[list]:

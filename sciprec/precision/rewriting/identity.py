@@ -25,8 +25,8 @@ class Identities:
         bindings: what the module's names stand for, as expressions, definitions left out.
     """
 
-    def __init__(self, known: bool, arithmetic: str, bindings: dict[str, str]):
-        self._are_known, self._arithmetic, self._bindings = known, arithmetic, bindings
+    def __init__(self, are_known: bool, arithmetic: str, bindings: dict[str, str]):
+        self._are_known, self._arithmetic, self._bindings = are_known, arithmetic, bindings
         self._definitions: dict[str, _Definition] = {}
         self._known: dict[str, str] = {}
 
@@ -42,11 +42,11 @@ class Identities:
         return self._known[name]
 
     def _made(self, name: str) -> str:
-        own = self._definitions[name]
-        if not (self._are_known and own.is_part):
+        definition = self._definitions[name]
+        if not (self._are_known and definition.is_part):
             return ""
-        facts = [self._arithmetic, own.decorator, own.text]
-        for mentioned in sorted(own.mentions):
+        facts = [self._arithmetic, definition.decorator, definition.text]
+        for mentioned in sorted(definition.mentions):
             if mentioned in self._bindings:
                 facts.append(f"{mentioned} = {self._bindings[mentioned]}")
             elif mentioned in self._definitions:
@@ -59,7 +59,7 @@ class Identities:
     def texts(self) -> list[str]:
         """Every definition with its decorator, in order."""
         decorators = {
-            name: f"{own.decorator}({self.of(name)!r})" if own.is_part else own.decorator
-            for name, own in self._definitions.items()
+            name: f"{part.decorator}({self.of(name)!r})" if part.is_part else part.decorator
+            for name, part in self._definitions.items()
         }
-        return [f"{decorators[name]}\n{own.text}\n" for name, own in self._definitions.items()]
+        return [f"{decorators[name]}\n{part.text}\n" for name, part in self._definitions.items()]

@@ -18,15 +18,15 @@ def place_of_object(value) -> tuple[str, str] | None:
     dotted = getattr(value, "__qualname__", getattr(value, "__name__", None))
     if not (isinstance(module, str) and isinstance(dotted, str)) or "<" in dotted:
         return None
-    found: Any = sys.modules.get(module)
+    current: Any = sys.modules.get(module)
     for part in dotted.split("."):
-        found = getattr(found, part, None)
-    return (module, dotted) if found is value else None
+        current = getattr(current, part, None)
+    return (module, dotted) if current is value else None
 
 
 def imported(module: str, dotted: str, *facts: str) -> Any:
     """The object of that name; `facts` tell it from what was there when code was kept on disk."""
-    found: ModuleType | Any = importlib.import_module(module)
+    result: ModuleType | Any = importlib.import_module(module)
     for part in dotted.split("."):
-        found = getattr(found, part)
-    return found
+        result = getattr(result, part)
+    return result

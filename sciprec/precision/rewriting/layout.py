@@ -51,9 +51,9 @@ class Frame:
         """The first row of an operation. Products and sums of products of a function share their
         rows, where a loop forms them those of one sum; and so do all loads from one array.
         """
-        known = OPERATIONS.get(operation, NOTHING)
-        shared = f"accumulator {array}".rstrip() if known.role and (array or not self.apart) else ""
-        if array and known.moves == "load":
+        row = OPERATIONS.get(operation, NOTHING)
+        shared = f"accumulator {array}".rstrip() if row.role and (array or not self.apart) else ""
+        if array and row.moves == "load":
             shared = f"elements of {array}"
         if shared in self.shared:
             return self.shared[shared]

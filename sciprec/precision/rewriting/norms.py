@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 def norm_called(rewriter: Rewriter, node: ast.Call):
     """The kernel that a call of np.linalg.norm means, and the arguments that it takes."""
     text = ast.unparse(node.func)
-    named = {k.arg: k.value for k in node.keywords}
-    given = dict(zip(("x", "ord"), node.args, strict=False)) | named
-    if len(node.args) > 2 or "x" not in given or given.keys() - {"x", "ord"}:
+    keywords = {k.arg: k.value for k in node.keywords}
+    args = dict(zip(("x", "ord"), node.args, strict=False)) | keywords
+    if len(node.args) > 2 or "x" not in args or args.keys() - {"x", "ord"}:
         rewriter.refuse(
             node,
             f"{text} with these arguments",
             "it takes (x, ord) and gives one number; for an axis write the loop over rows",
         )
-    order = given.get("ord")
+    order = args.get("ord")
     value = None if order is None else _number(rewriter, order)
     if value in NORMS:
-        return NORMS[value], [given["x"]]
+        return NORMS[value], [args["x"]]
     if isinstance(value, numbers.Real):
-        return norm_p, [given["x"], order]
+        return norm_p, [args["x"], order]
     rewriter.refuse(
         node,
         f"{text} with the ord {ast.unparse(order)}",

@@ -19,8 +19,8 @@ _OWN = re.compile(rf"(?<![\w.]){_PREFIX}(?=\w)")
 
 def own_name(identifier: str) -> str:
     """The name in the generated module of a kernel's variable or parameter; no two share one."""
-    taken = identifier in _TAKEN or identifier.startswith("sp_")
-    return _PREFIX + identifier if taken else identifier
+    clashes = identifier in _TAKEN or identifier.startswith("sp_")
+    return _PREFIX + identifier if clashes else identifier
 
 
 def as_written(text: str) -> str:
@@ -35,9 +35,9 @@ def set_apart(tree: ast.FunctionDef, outer: frozenset[str] = frozenset()) -> Non
         tree: the definition; changed in place.
         outer: the local names of the functions around it.
     """
-    given = tree.args
-    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    arguments += [a for a in (given.vararg, given.kwarg) if a]
+    parameters = tree.args
+    arguments = [*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs]
+    arguments += [a for a in (parameters.vararg, parameters.kwarg) if a]
     local = outer | {a.arg for a in arguments} | stored_names(tree.body)
     for argument in arguments:
         argument.arg = own_name(argument.arg)

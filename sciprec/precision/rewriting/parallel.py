@@ -89,11 +89,11 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         lines.append(f"    {part} = sp_results({stem}_count, {stem}_first[{i}])")
     lines += [f"    {spread}", f"    for {stem}_c in range({stem}_count):", "        pass"]
     block = parse("\n".join(lines)).body
-    outer, drawn = rewriter.key, []
+    outer, draws = rewriter.key, []
     if program.random:  # each combination draws its own bits
         rewriter.key = rewriter.fresh("key")
-        drawn = [assign(rewriter.key, rewriter.descended(name(f"{stem}_key"), name(f"{stem}_c")))]
-    block[0].body[-1].body = drawn + [
+        draws = [assign(rewriter.key, rewriter.descended(name(f"{stem}_key"), name(f"{stem}_c")))]
+    block[0].body[-1].body = draws + [
         assign(r.variable, _combined(rewriter, r, parse(f"{part}[{stem}_c]", mode="eval").body))
         for r, part in zip(reductions, parts, strict=True)
     ]
@@ -163,7 +163,7 @@ def _check(rewriter, node) -> None:
 def _leaves(loop, statement: ast.Break) -> bool:
     """Whether a break belongs to this loop, not to one inside it."""
     inside = [n for n in ast.walk(loop) if isinstance(n, (ast.For, ast.While)) and n is not loop]
-    return not any(statement is n for other in inside for n in ast.walk(other))
+    return not any(statement is n for inner in inside for n in ast.walk(inner))
 
 
 def _reductions(rewriter, node) -> list[Reduction]:
@@ -171,20 +171,20 @@ def _reductions(rewriter, node) -> list[Reduction]:
     first: dict[str, str] = {}
     for statement in node.body:
         _first_uses(statement, first)
-    found: dict[str, Reduction] = {}
-    own: set[int] = set()
+    reductions: dict[str, Reduction] = {}
+    own_reads: set[int] = set()
     for statement in ast.walk(node):
-        for made in _updates(rewriter, statement):
-            if made.variable not in outside or first.get(made.variable) != "read":
+        for reduction in _updates(rewriter, statement):
+            if reduction.variable not in outside or first.get(reduction.variable) != "read":
                 continue
-            known = found.setdefault(made.variable, made)
-            if known.operation != made.operation:
+            earlier = reductions.setdefault(reduction.variable, reduction)
+            if earlier.operation != reduction.operation:
                 rewriter.refuse(
-                    statement, f"two reductions into '{made.variable}'", "use two variables"
+                    statement, f"two reductions into '{reduction.variable}'", "use two variables"
                 )
-            own.add(id(made.read))
-    _check_reads(rewriter, node, found, own)
-    return [found[v] for v in sorted(found)]
+            own_reads.add(id(reduction.read))
+    _check_reads(rewriter, node, reductions, own_reads)
+    return [reductions[v] for v in sorted(reductions)]
 
 
 def _updates(rewriter, statement) -> list[Reduction]:
@@ -208,8 +208,8 @@ def _updates(rewriter, statement) -> list[Reduction]:
     if len(targets) != len(values):
         return []
     pairs = zip(targets, values, strict=True)
-    made = [_carried(rewriter, v, t.id) for t, v in pairs if isinstance(t, ast.Name)]
-    return [reduction for reduction in made if reduction]
+    candidates = [_carried(rewriter, v, t.id) for t, v in pairs if isinstance(t, ast.Name)]
+    return [reduction for reduction in candidates if reduction]
 
 
 def _carried(rewriter, value: ast.expr, variable: str) -> Reduction | None:
@@ -246,12 +246,12 @@ def _operands(value: ast.BinOp | ast.Call) -> list[ast.expr]:
     return [value.left, value.right] if alike else [value.left]
 
 
-def _check_reads(rewriter, node, reductions: dict[str, Reduction], own: set[int]) -> None:
-    """Refuse a partial result that is read within the loop (besides the reads `own`), and a
+def _check_reads(rewriter, node, reductions: dict[str, Reduction], own_reads: set[int]) -> None:
+    """Refuse a partial result that is read within the loop (besides the reads `own_reads`), and a
     variable of one iteration that is read after it.
     """
     for read in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
-        if read.id in reductions and isinstance(read.ctx, ast.Load) and id(read) not in own:
+        if read.id in reductions and isinstance(read.ctx, ast.Load) and id(read) not in own_reads:
             rewriter.refuse(
                 read,
                 f"'{read.id}', which a prange loop reduces into and reads,",
@@ -267,15 +267,15 @@ def _check_reads(rewriter, node, reductions: dict[str, Reduction], own: set[int]
         if isinstance(statement, ast.Name):
             read = isinstance(statement.ctx, ast.Load)
             after.append((statement.lineno, statement.col_offset, statement.id, read))
-    seen: set[str] = set()
+    visited: set[str] = set()
     for *_, variable, read in sorted(a for a in after if a[:2] >= end):
-        if read and variable in private - seen:
+        if read and variable in private - visited:
             rewriter.refuse(
                 node,
                 f"'{variable}', of one iteration of prange, read after the loop,",
                 "write per-iteration results into an array",
             )
-        seen.add(variable)
+        visited.add(variable)
 
 
 def _names_outside(rewriter, node) -> set[str]:
@@ -360,12 +360,12 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     inner.label, inner.types = rewriter.label, inner.types | rewriter.types & {*captured}
     if rewriter.program.rows:  # a row that takes the marks of all chunks
         rewriter.program.frame(identifier).add(rewriter.add_site(node, "prange"), "prange", 1)
-    made = inner.definition(identifier)
+    function = inner.definition(identifier)
     starts = [(r.variable, _START.get(r.operation)) for r in reductions]
-    made.body[:0] = [
+    function.body[:0] = [
         assign(variable, ast.Call(name(start), [name(variable)], []))
         for variable, start in starts
         if start
     ]
-    rewriter.program.add_entered(made)
+    rewriter.program.add_entered(function)
     return identifier

@@ -33,7 +33,7 @@ from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.sources import place_of, source_tree
 from sciprec.precision.rewriting.syntax import LiftError, Origin, Site, Source, name, nodes
 from sciprec.precision.rounding.technique import processor_word
-from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.variant import FLOATS, RowVariant
 
 _LARGEST_CONSTANT = 1 << 20
 _HEADER = '''"""Generated: {title}. Do not edit."""
@@ -182,10 +182,10 @@ class Program:
         """Return what its numbers put into a function, and observers: into the engine's own only as
         the kernel.
         """
-        own = self.numbers.hooks(rewriter)
+        of_numbers = self.numbers.hooks(rewriter)
         if of_engine(rewriter.function) and rewriter.function is not self.kernel:
-            return own
-        return (*own, *(observer.hooks(rewriter) for observer in self.build.observers))
+            return of_numbers
+        return (*of_numbers, *(observer.hooks(rewriter) for observer in self.build.observers))
 
     def contracts(self, function) -> bool:
         """Whether sums of products that a kernel writes as loops are formed by the roles of sums:
@@ -278,22 +278,22 @@ class Program:
 
     def named_functions(self) -> list[FunctionType]:
         """Functions that the generated module depends on and names by a row of a table only."""
-        named = [o.rpartition(".")[2] for o in self.operations.values()]
-        used = [OPERATIONS[o] for o in named if o in OPERATIONS]
+        names = [o.rpartition(".")[2] for o in self.operations.values()]
+        used = [OPERATIONS[o] for o in names if o in OPERATIONS]
         rules = [a.rule.up for a in (*self.backend.roles, *self.formats)]
         return rules + [row.evaluate.py_func for row in used if row.evaluate is not None]
 
     @property
     def literals(self) -> tuple[float, ...]:
         """The floating-point constants of the program, rounded as it uses them."""
-        found = []
+        values = []
         for operation in self.operations.values():
             kind, _, text = operation.partition("('")
             if kind in ("constant", "literal"):
                 value = float.fromhex(text.removesuffix("')"))
                 rounded = kind == "constant"
-                found.append(value if rounded else round_literal(value, self.backend.compute))
-        return tuple(found)
+                values.append(value if rounded else round_literal(value, self.backend.compute))
+        return tuple(values)
 
     def number(self, value: float) -> ast.expr:
         """A floating-point constant of the carrier's type."""
@@ -413,8 +413,8 @@ class Program:
 
     def _arithmetic(self) -> str:
         """The operations that the module's functions use, as an expression."""
-        if named := self.numbers.operations(self):
-            return named
+        if expression := self.numbers.operations(self):
+            return expression
         if not self.shares:
             return self._own_arithmetic()
         return "shared_row_operations()" if self.rows else "shared_operations()"
@@ -426,14 +426,14 @@ class Program:
     def _is_recursive(self, tree: ast.FunctionDef) -> bool:
         return self._reaches(tree.name, tree.name, set())
 
-    def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
+    def _reaches(self, start: str, goal: str, visited: set[str]) -> bool:
         """Whether the function `start` calls `goal`, directly or not."""
         for called in self.mentions.get(start, set()) & self.mentions.keys():
             if called == goal:
                 return True
-            if called not in seen:
-                seen.add(called)
-                if self._reaches(called, goal, seen):
+            if called not in visited:
+                visited.add(called)
+                if self._reaches(called, goal, visited):
                     return True
         return False
 
@@ -471,7 +471,7 @@ class Program:
         self._text = self._text or self._written()
         return self._text
 
-    def in_variant(self, variant: Variant, backend: Backend) -> Program | None:
+    def in_variant(self, variant: RowVariant, backend: Backend) -> Program | None:
         """The same kernel as a program of another variant, or of another backend with rows; None
         where more than the arithmetic of its entry is another one, and it has to be made.
         """
@@ -479,14 +479,14 @@ class Program:
         if not same or self.rounds_ahead and backend != self.backend:
             return None
         text = self.text()  # which lays out the table
-        other = copy.copy(self)
-        other.backend, other.variant = backend, variant
-        other.build = replace(self.build, variant=variant)
-        for before, after in ((self._title(), other._title()),
-                              (self._own_arithmetic(), other._own_arithmetic())):  # fmt: skip
+        program = copy.copy(self)
+        program.backend, program.variant = backend, variant
+        program.build = replace(self.build, variant=variant)
+        for before, after in ((self._title(), program._title()),
+                              (self._own_arithmetic(), program._own_arithmetic())):  # fmt: skip
             text = text.replace(before, after, 1)
-        other._text = text
-        return other
+        program._text = text
+        return program
 
     def _title(self) -> str:
         return f"kernel '{self.kernel.__name__}' in the arithmetic '{self.backend.name}'"
@@ -509,20 +509,20 @@ class Program:
 
     def _bindings(self) -> dict[str, str]:
         """The names of the generated module as expressions, without its definitions."""
-        found: dict[str, str] = {"sp_own": self._own_arithmetic()} if self.shares else {}
+        bindings: dict[str, str] = {"sp_own": self._own_arithmetic()} if self.shares else {}
         if self.rows:
             self.lay_out()
-            found |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
-        found |= {n: f"sp_ops.{o}" for n, o in sorted(self.operations.items())}
-        found |= {n: f"sp_own.{o}" for n, o in sorted(self._own.items())}
-        found |= self._imported
+            bindings |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
+        bindings |= {n: f"sp_ops.{o}" for n, o in sorted(self.operations.items())}
+        bindings |= {n: f"sp_own.{o}" for n, o in sorted(self._own.items())}
+        bindings |= self._imported
         for identifier, value in self._arrays.items():
             raw = np.ascontiguousarray(value)
-            found[identifier] = self.numbers.constant.format(
+            bindings[identifier] = self.numbers.constant.format(
                 f"np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
                 f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
             )
-        return found
+        return bindings
 
     def lay_out(self) -> None:
         """Write the entry, and lay out the rows of all functions, the entry's first."""
@@ -548,12 +548,12 @@ class Program:
             for number, parameter in enumerate(names)
         ]
         listed = ", ".join([*key, *names])
-        own = self._names[self.kernel]
+        function = self._names[self.kernel]
         inner = key
         if self.rows:
-            self.frame("sp_entry").add_call(own, self._entry_site("call", ""), "sp_part_entry")
+            self.frame("sp_entry").add_call(function, self._entry_site("call", ""), "sp_part_entry")
             inner = ["sp_row(sp_key, sp_part_entry)"]
-        body = f"{own}({', '.join([*inner, *entered])})"
+        body = f"{function}({', '.join([*inner, *entered])})"
         if self.rows:
             body = f"{self.operation('opened')}({body})"
         if self.rounds_results:
@@ -563,10 +563,10 @@ class Program:
             body = f"{self.operation('closed')}({body})"
         return self.numbers.entry(self, listed, self.numbers.given_back.format(body))
 
-    def _argument(self, number: int, given: str) -> str:
+    def _argument(self, number: int, expression: str) -> str:
         """The text of an argument, by its number, as it enters the kernel."""
         prefix = self._entry_key("enter", number) if self.keyed else ""
-        text, narrowing = f"{self._at_entry('enter')}({prefix}{given})", self.numbers.narrowing
+        text, narrowing = f"{self._at_entry('enter')}({prefix}{expression})", self.numbers.narrowing
         if not narrowing:
             return text
         return f"{self.operation(narrowing)}({self._entry_key(narrowing, number)}{text})"
@@ -579,8 +579,8 @@ class Program:
             body: what it returns.
         """
         recursive = any(self._is_recursive(tree) for tree, _ in self.definitions)
-        made = f"{'sp_own' if self.shares else 'sp_ops'}.entry({self.kept and not recursive})"
-        return f"@{made}\ndef sp_entry({listed}):\n    return {body}\n"
+        decorator = f"{'sp_own' if self.shares else 'sp_ops'}.entry({self.kept and not recursive})"
+        return f"@{decorator}\ndef sp_entry({listed}):\n    return {body}\n"
 
     def _entry_site(self, operation: str, text: str) -> int:
         """The site of something that happens where the kernel is entered; where an argument has a

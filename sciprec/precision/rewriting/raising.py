@@ -20,13 +20,13 @@ def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
     """An exception of Python, or of a class of the user's own that can be imported. What a text
     computes stands in it as its source: Numba makes no texts of numbers.
     """
-    made = node.exc
-    if made is None:
+    exception = node.exc
+    if exception is None:
         return node
-    call = made if isinstance(made, ast.Call) else None
-    kind = call.func if call else made
-    known = static_value(kind, rewriter.namespace, rewriter.local)
-    if not (isinstance(known, type) and issubclass(known, BaseException)) or (
+    call = exception if isinstance(exception, ast.Call) else None
+    kind = call.func if call else exception
+    value = static_value(kind, rewriter.namespace, rewriter.local)
+    if not (isinstance(value, type) and issubclass(value, BaseException)) or (
         call and call.keywords
     ):
         rewriter.refuse(
@@ -34,9 +34,9 @@ def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
             f"'{ast.unparse(node)}'",
             'raise a class of exceptions with a text, as in raise ValueError("...")',
         )
-    raised = name(known.__name__)  # by its own name, whatever the kernel's module calls it
-    if known.__module__ != "builtins":
-        raised = name(rewriter.imported(node, known))
+    raised = name(value.__name__)  # by its own name, whatever the kernel's module calls it
+    if value.__module__ != "builtins":
+        raised = name(rewriter.imported(node, value))
     if call is None:
         return ast.Raise(raised, None)
     arguments = [ast.Constant(text_of(rewriter, a)) for a in call.args]
@@ -108,16 +108,16 @@ class Sentences:
 
     def places(self) -> dict[str, str]:
         """Text of an exception -> the places in users' kernels from which it may come."""
-        found = {text: self._places_of(functions) for text, functions in self._raising.items()}
-        return {text: " or ".join(places) for text, places in found.items() if places}
+        by_text = {text: self._places_of(functions) for text, functions in self._raising.items()}
+        return {text: " or ".join(places) for text, places in by_text.items() if places}
 
     def _places_of(self, functions: list) -> list[str]:
-        todo, seen, places = list(functions), set(functions), set()
+        todo, visited, places = list(functions), set(functions), set()
         while todo:
             for caller, place, is_users in self._calls.get(todo.pop(0), ()):
                 if is_users:
                     places.add(place)
-                elif caller not in seen:
-                    seen.add(caller)
+                elif caller not in visited:
+                    visited.add(caller)
                     todo.append(caller)
         return sorted(places, key=self._order.__getitem__)

@@ -181,8 +181,8 @@ class Rewriter(ast.NodeTransformer):
         if self.program.random:
             return self.descended(name(self.key), ast.Constant(keys.site_number(site)))
         frame = self.program.frame(self.frame_name)
-        own = self.frame_name.removeprefix("sp_").replace(".", "_")
-        constant = self.program.unique(f"part_{own}_{len(frame.calls)}")  # the same in every module
+        stem = self.frame_name.removeprefix("sp_").replace(".", "_")
+        constant = self.program.unique(f"part_{stem}_{len(frame.calls)}")  # as in every module
         frame.add_call(called, site, constant)
         return ast.Call(name("sp_row"), [name("sp_key"), name(constant)], [])
 
@@ -228,8 +228,8 @@ class Rewriter(ast.NodeTransformer):
         self.check_module(node)
         owner = self.visit(node.value)
         if isinstance(owner, ast.Name) and isinstance(node.value, ast.Name):
-            known = static_value(node.value, self.namespace, self.local)
-            if is_known(known) and not isinstance(known, np.ndarray):
+            base = static_value(node.value, self.namespace, self.local)
+            if is_known(base) and not isinstance(base, np.ndarray):
                 self.refuse(node, f"'{ast.unparse(node)}'", "pass it as an argument of the kernel")
         read = ast.Attribute(owner, node.attr, node.ctx)
         if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat") or casts.is_type(self, node):
@@ -273,7 +273,7 @@ class Rewriter(ast.NodeTransformer):
             return None
         pairs = {ast.Mult: [(node.left, node.right), (node.right, node.left)],
                  ast.Div: [(node.right, node.left)]}.get(type(node.op), [])  # fmt: skip
-        for factor, other in pairs:
+        for factor, operand in pairs:
             value = self.literal_power(factor)
             if value is None or self.program.keyed:
                 continue
@@ -282,7 +282,7 @@ class Rewriter(ast.NodeTransformer):
                 operation, value = f"over({value!r})", 1.0 / value
             if round_literal(float(value), self.program.backend.compute) == value:
                 self.add_site(node, symbols.BINARY_OPERATORS[type(node.op)].name)
-                operands = self.observed(operation, node, [self.visit(other)])
+                operands = self.observed(operation, node, [self.visit(operand)])
                 return ast.Call(name(self.program.operation(operation)), [*operands], [])
         return None
 
@@ -304,8 +304,8 @@ class Rewriter(ast.NodeTransformer):
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(node, ast.Name):
             value = static_value(node, self.namespace, self.local)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return sign * value if whole else None
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        return sign * value if is_integer else None
 
     def visit_UnaryOp(self, node):
         """A sign; `not` and `~` stay."""
@@ -432,9 +432,9 @@ class Rewriter(ast.NodeTransformer):
         return inner.definition(node.name)
 
     def visit_With(self, node):
-        made = [ast.unparse(item.context_expr) for item in node.items]
+        contexts = [ast.unparse(item.context_expr) for item in node.items]
         self.refuse(
-            node, f"'with {', '.join(made)}'",
+            node, f"'with {', '.join(contexts)}'",
             "do it before the call, in Python, and pass in what comes of it",
         )  # fmt: skip
 
@@ -495,8 +495,8 @@ class Rewriter(ast.NodeTransformer):
             arguments.args.insert(0, ast.arg("sp_key"))
         hidden = []
         if self.program.hides:  # None stays in sight: branches on it are chosen by type
-            given = arguments.args[len(arguments.args) - len(defaults) :]
-            numbers = [a.arg for a, v in zip(given, defaults, strict=True) if v is not None]
+            with_defaults = arguments.args[len(arguments.args) - len(defaults) :]
+            numbers = [a.arg for a, v in zip(with_defaults, defaults, strict=True) if v is not None]
             hidden = [assign(a, constants.held(self, name(a))) for a in numbers]
         statements = hidden + self.statements(body) or [ast.Pass()]
         if self.program.rows and not isinstance(statements[-1], ast.Return):
@@ -541,9 +541,9 @@ def _arguments(arguments: ast.arguments) -> list[ast.arg]:
 
 def _bare(arguments: ast.arguments) -> ast.arguments:
     """The parameters without annotations."""
-    named = [ast.arg(a.arg) for a in (*arguments.posonlyargs, *arguments.args)]
+    positional = [ast.arg(a.arg) for a in (*arguments.posonlyargs, *arguments.args)]
     variable = ast.arg(arguments.vararg.arg) if arguments.vararg else None
     keyword_only = [ast.arg(a.arg) for a in arguments.kwonlyargs]
     return ast.arguments(
-        [], named, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults
+        [], positional, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults
     )

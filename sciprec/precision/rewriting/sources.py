@@ -82,8 +82,8 @@ def _source_text(function) -> str:
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines[code.co_firstlineno - 1 :]:
         raise OSError
-    known, text = _read.get(code, (None, ""))
-    if known is not lines:  # a new list is a file that was read again
+    read_lines, text = _read.get(code, (None, ""))
+    if read_lines is not lines:  # a new list is a file that was read again
         text = textwrap.dedent("".join(inspect.getblock(lines[code.co_firstlineno - 1 :])))
         _read[code] = lines, text
     return text
@@ -98,34 +98,34 @@ def _is_source_of(text: str, code: CodeType) -> bool:
         names = " = ".join(code.co_freevars)
         text = f"def sp_outer():\n    {names} = None\n{textwrap.indent(text, '    ')}"
     flags = code.co_flags & __future__.annotations.compiler_flag
-    made = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
-    around = _codes(made)[0] if code.co_freevars else made
-    if any(one.co_name == code.co_name and _same(one, code) for one in _codes(around)):
+    compiled = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
+    around = _codes(compiled)[0] if code.co_freevars else compiled
+    if any(item.co_name == code.co_name and _same(item, code) for item in _codes(around)):
         return True
     rewritten = any(isinstance(node, ast.Assert) for node in ast.walk(parse(text)))
-    return rewritten and code.co_name in [one.co_name for one in _codes(around)]
+    return rewritten and code.co_name in [item.co_name for item in _codes(around)]
 
 
-def _same(one: CodeType, other: CodeType) -> bool:
+def _same(first: CodeType, second: CodeType) -> bool:
     """Whether two codes compute the same, wherever they stand; texts differ by their indentation at
     most.
     """
-    if any(getattr(one, part) != getattr(other, part) for part in _SHAPE):
+    if any(getattr(first, part) != getattr(second, part) for part in _SHAPE):
         return False
-    if one.co_code == other.co_code and len(one.co_consts) == len(other.co_consts):
-        return all(map(_same_value, one.co_consts, other.co_consts))
-    steps, others = list(_steps(one)), list(_steps(other))
-    return len(steps) == len(others) and all(
-        a[0] == b[0] and _same_value(a[1], b[1]) for a, b in zip(steps, others, strict=True)
+    if first.co_code == second.co_code and len(first.co_consts) == len(second.co_consts):
+        return all(map(_same_value, first.co_consts, second.co_consts))
+    steps, second_steps = list(_steps(first)), list(_steps(second))
+    return len(steps) == len(second_steps) and all(
+        a[0] == b[0] and _same_value(a[1], b[1]) for a, b in zip(steps, second_steps, strict=True)
     )
 
 
-def _same_value(one: Any, other: Any) -> bool:
-    if isinstance(one, CodeType) and isinstance(other, CodeType):
-        return _same(one, other)
-    if isinstance(one, str) and isinstance(other, str):
-        return one.split() == other.split()
-    return repr(one) == repr(other)
+def _same_value(first: Any, second: Any) -> bool:
+    if isinstance(first, CodeType) and isinstance(second, CodeType):
+        return _same(first, second)
+    if isinstance(first, str) and isinstance(second, str):
+        return first.split() == second.split()
+    return repr(first) == repr(second)
 
 
 def _steps(code: CodeType) -> Iterator[tuple[str, Any]]:

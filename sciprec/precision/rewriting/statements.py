@@ -54,27 +54,27 @@ def _begins_a_count(rewriter: Rewriter, node: ast.Assign) -> bool:
     compile these for the literal first, and then again for integers.
     """
     target, value = node.targets[0], node.value
-    whole = isinstance(value, ast.Constant) and type(value.value) is int
+    is_integer = isinstance(value, ast.Constant) and type(value.value) is int
     counts = isinstance(target, ast.Name) and target.id in rewriter.counts
-    return whole and counts and abs(value.value) < 2**63
+    return is_integer and counts and abs(value.value) < 2**63
 
 
 def counts(tree: ast.FunctionDef) -> frozenset[str]:
     """Names that a loop, or one inside it, assigns and gives to a call. None of them is an index:
     that of a tuple of several types has to be a literal.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for loop in _loops(tree):
         inside = nodes(loop)
-        given = {a.id for n in inside if isinstance(n, ast.Call) for a in n.args
+        arguments = {a.id for n in inside if isinstance(n, ast.Call) for a in n.args
                  if isinstance(a, ast.Name)}  # fmt: skip
-        found |= given & {
+        names |= arguments & {
             n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
-    if found:
+    if names:
         indices = [node.slice for node in nodes(tree) if isinstance(node, ast.Subscript)]
-        found -= {i.id for i in indices if isinstance(i, ast.Name)}
-    return frozenset(found)
+        names -= {i.id for i in indices if isinstance(i, ast.Name)}
+    return frozenset(names)
 
 
 def _loops(node: ast.AST) -> list[ast.AST]:
@@ -106,20 +106,20 @@ def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stm
         return [ast.Assign([_field(rewriter, target, ast.Store())], put)]
     if isinstance(target, (ast.Tuple, ast.List)):
         out: list[ast.stmt] = []
-        whole = _named(rewriter, value, out)
+        source = _named(rewriter, value, out)
         temporaries = [rewriter.fresh("item") for _ in target.elts]
         unpacked = ast.Tuple([ast.Name(t, ast.Store()) for t in temporaries], ast.Store())
-        out.append(ast.Assign([unpacked], whole))
+        out.append(ast.Assign([unpacked], source))
         for item, temporary in zip(target.elts, temporaries, strict=True):
-            out += _assigned(rewriter, item, rewriter.taken(target, whole, name(temporary)), node)
+            out += _assigned(rewriter, item, rewriter.taken(target, source, name(temporary)), node)
         return out
     rewriter.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
 
 
 def _is_field(rewriter: Rewriter, target) -> bool:
     """Whether a target is `object.field`, of an object that the kernel was given."""
-    own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
-    return own and target.value.id in rewriter.local and target.attr not in _OF_ARRAYS
+    is_attribute = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+    return is_attribute and target.value.id in rewriter.local and target.attr not in _OF_ARRAYS
 
 
 def _field(rewriter: Rewriter, target: ast.Attribute, how: ast.expr_context | None = None):
@@ -267,16 +267,16 @@ def _for(rewriter: Rewriter, node) -> list[ast.stmt]:
     return [*before, _finished(rewriter, node, loop, outer)]
 
 
-def named_range(rewriter: Rewriter, made: list[ast.stmt]) -> str:
+def named_range(rewriter: Rewriter, statements: list[ast.stmt]) -> str:
     """Give the range of a rewritten loop, the last of the statements, a name before the loop, so
     that its length can be asked for; "" where the loop goes over no range.
     """
-    loop = made[-1]
+    loop = statements[-1]
     if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
             and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == "range"):
         return ""  # fmt: skip
     ranged = rewriter.fresh("range")
-    made.insert(-1, assign(ranged, loop.iter))
+    statements.insert(-1, assign(ranged, loop.iter))
     loop.iter = name(ranged)
     return ranged
 
@@ -322,8 +322,8 @@ def _may_be_parallel(option: ast.keyword, namespace) -> bool:
         return False
     if isinstance(option.value, ast.Constant):
         return bool(option.value.value)
-    given = static_value(option.value, namespace, set())
-    return bool(given.get("parallel") if isinstance(given, dict) else given)
+    value = static_value(option.value, namespace, set())
+    return bool(value.get("parallel") if isinstance(value, dict) else value)
 
 
 def _while(rewriter: Rewriter, node) -> list[ast.stmt]:
@@ -365,45 +365,45 @@ def comprehension(rewriter: Rewriter, node):
     """A list made by a loop inside an expression."""
     inner = copy.copy(rewriter)
     inner.local = rewriter.local | stored_names([ast.Expr(g.target) for g in node.generators])
-    generators = [g for given in node.generators for g in _clauses(inner, given)]
-    made = ast.ListComp(inner.visit(node.elt), generators)
+    generators = [g for clause in node.generators for g in _clauses(inner, clause)]
+    result = ast.ListComp(inner.visit(node.elt), generators)
     rewriter.counter = inner.counter
-    return made
+    return result
 
 
-def _iterated_again(rewriter: Rewriter, given: ast.comprehension, seen: ast.expr) -> ast.expr:
+def _iterated_again(rewriter: Rewriter, clause: ast.comprehension, iterated: ast.expr) -> ast.expr:
     """Write once more what a comprehension runs over, for its type: no name can stand there."""
     if not rewriter.program.backend.mixed:
-        return seen
-    visited = seen.args[-1] if isinstance(seen, ast.Call) else seen
+        return iterated
+    visited = iterated.args[-1] if isinstance(iterated, ast.Call) else iterated
     called = [n.func for n in nodes(visited) if isinstance(n, ast.Call)]
     if not all(isinstance(f, ast.Name) and f.id in ("zip", "enumerate") for f in called):
         rewriter.refuse(
-            given.iter, f"a comprehension over '{ast.unparse(given.iter)}' in roles of several "
+            clause.iter, f"a comprehension over '{ast.unparse(clause.iter)}' in roles of several "
             "formats", "assign it to a name first",
         )  # fmt: skip
     return visited
 
 
-def _clauses(rewriter: Rewriter, given: ast.comprehension) -> list[ast.comprehension]:
+def _clauses(rewriter: Rewriter, clause: ast.comprehension) -> list[ast.comprehension]:
     """One `for` of a comprehension, followed by `for x in (value,)` for what an ordinary loop
     assigns at the start of its body: the iteration's key, and the elements, rounded.
     """
-    target, iterated = given.target, rewriter.seen(given.iter)
-    function = given.iter.func if isinstance(given.iter, ast.Call) else None
+    target, iterated = clause.target, rewriter.seen(clause.iter)
+    function = clause.iter.func if isinstance(clause.iter, ast.Call) else None
     ranged = function and static_value(function, rewriter.namespace, rewriter.local) is range
-    made, container = [], given.iter if ranged else _iterated_again(rewriter, given, iterated)
+    bindings, container = [], clause.iter if ranged else _iterated_again(rewriter, clause, iterated)
     if rewriter.program.random:
         site = rewriter.add_site(target, "loop")
         counter, key = rewriter.fresh("count"), rewriter.fresh("key")
-        made.append((key, rewriter.descended(rewriter.at_site(site), name(counter))))
+        bindings.append((key, rewriter.descended(rewriter.at_site(site), name(counter))))
         target = ast.Tuple([ast.Name(counter, ast.Store()), target], ast.Store())
         iterated, rewriter.key = ast.Call(name("enumerate"), [iterated], []), key
-    for element in [] if ranged else sorted(stored_names([ast.Expr(given.target)])):
-        made.append((element, rewriter.taken(given.target, container, name(element))))
+    for element in [] if ranged else sorted(stored_names([ast.Expr(clause.target)])):
+        bindings.append((element, rewriter.taken(clause.target, container, name(element))))
     out = [ast.comprehension(target, iterated, [], 0)]
-    for identifier, value in made:
+    for identifier, value in bindings:
         once = ast.Tuple([value], ast.Load())
         out.append(ast.comprehension(ast.Name(identifier, ast.Store()), once, [], 0))
-    out[-1].ifs = [rewriter.visit(condition) for condition in given.ifs]
+    out[-1].ifs = [rewriter.visit(condition) for condition in clause.ifs]
     return out

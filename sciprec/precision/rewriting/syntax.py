@@ -119,8 +119,8 @@ def static_value(node: ast.expr, namespace: dict, local: set[str]):
         return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
     if isinstance(node, ast.Attribute):
         owner = static_value(node.value, namespace, local)
-        named = isinstance(owner, tuple) and hasattr(owner, "_fields")
-        if named or isinstance(owner, (python_types.ModuleType, type)):
+        is_named_tuple = isinstance(owner, tuple) and hasattr(owner, "_fields")
+        if is_named_tuple or isinstance(owner, (python_types.ModuleType, type)):
             return getattr(owner, node.attr, _UNKNOWN)
         if isinstance(owner, (np.finfo, np.iinfo)):
             value = getattr(owner, node.attr, _UNKNOWN)
@@ -170,44 +170,44 @@ def _hands_on(wrapper) -> bool:
     every = f"(*{tree.args.vararg.arg}, **{tree.args.kwarg.arg})"
     inside = inspect.getclosurevars(wrapper).nonlocals
     inner = vars(wrapper)["__wrapped__"]
-    held = {f"{n}{every}" for n, value in inside.items() if value is inner}
+    calls = {f"{n}{every}" for n, value in inside.items() if value is inner}
     within = nodes(tree)
     assigned = [n for n in within if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     for node in within:
-        if isinstance(node, ast.Assign) and ast.unparse(node.value) in held:
+        if isinstance(node, ast.Assign) and ast.unparse(node.value) in calls:
             target = ast.unparse(node.targets[0])
             if sum(n.id == target for n in assigned) == 1:
-                held.add(target)
+                calls.add(target)
     returned = [n.value for n in within if isinstance(n, ast.Return)]
-    return bool(returned) and all(v is not None and ast.unparse(v) in held for v in returned)
+    return bool(returned) and all(v is not None and ast.unparse(v) in calls for v in returned)
 
 
 def nodes(tree: ast.AST) -> list[ast.AST]:
     """The nodes of a tree in the order of `ast.walk`, without contexts of names: several times as
     fast, and most of what lifting does with a source is to look through it.
     """
-    found = [tree]
-    for node in found:
+    result = [tree]
+    for node in result:
         if type(node) not in _LEAVES:
-            found += children(node)
-    return found
+            result += children(node)
+    return result
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes immediately below one, in their order, without the context of a name."""
-    found: list[ast.AST] = []
+    result: list[ast.AST] = []
     kind = type(node)
     if kind in _LEAVES:
-        return found
+        return result
     if kind not in _inner:
         _inner[kind] = tuple(part for part in kind._fields if part not in ("ctx", "id", "attr"))
     for part in _inner[kind]:
         value = getattr(node, part, None)
         if isinstance(value, list):
-            found += [one for one in value if isinstance(one, ast.AST)]
+            result += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+            result.append(value)
+    return result
 
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue}.union(*(
@@ -228,17 +228,17 @@ def assign(identifier: str, value: ast.expr) -> ast.Assign:
 
 def stored_names(statements: list[ast.stmt]) -> set[str]:
     """Names that statements assign, nested functions' bodies left out."""
-    found: set[str] = set()
+    names: set[str] = set()
     todo: list[ast.AST] = list(statements)
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         if isinstance(node, ast.FunctionDef):
-            found.add(node.name)
+            names.add(node.name)
         elif not isinstance(node, ast.Lambda):
             todo += children(node)
-    return found
+    return names
 
 
 def root_of(array: ast.expr) -> str:

@@ -49,8 +49,8 @@ def is_ufunc(value) -> bool:
 
 def function_of(ufunc: DUFunc | GUFunc) -> FunctionType:
     """The plain Python function that was decorated."""
-    made = ufunc.gufunc_builder if isinstance(ufunc, GUFunc) else ufunc._dispatcher
-    return made.py_func
+    dispatcher = ufunc.gufunc_builder if isinstance(ufunc, GUFunc) else ufunc._dispatcher
+    return dispatcher.py_func
 
 
 def layout_of(gufunc: GUFunc) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
@@ -78,11 +78,11 @@ def over_loops(gufunc: GUFunc) -> FunctionType:
     """
     function = function_of(gufunc)
     inputs, outputs = layout_of(gufunc)
-    whole = [_takes_arrays(gufunc, i) for i in range(len(inputs))] + [True] * len(outputs)
-    operands = [f"x{i}" for i in range(len(whole))]
+    takes_arrays = [_takes_arrays(gufunc, i) for i in range(len(inputs))] + [True] * len(outputs)
+    operands = [f"x{i}" for i in range(len(takes_arrays))]
     parts = [
         f"{x}[i : i + 1]" if array and not core else f"{x}[i]"
-        for x, core, array in zip(operands, [*inputs, *outputs], whole, strict=True)
+        for x, core, array in zip(operands, [*inputs, *outputs], takes_arrays, strict=True)
     ]
     return _written(function, _OVER_LOOPS.format(
         name=function.__name__, operands=", ".join(operands), last=operands[-1],
@@ -101,9 +101,9 @@ def _written(function: FunctionType, text: str) -> FunctionType:
     """A kernel of this source, around a function."""
     text = text.strip() + "\n"
     file = f"the loop around {function.__name__} of {function.__code__.co_filename}"
-    made: dict = {"np": np, "function": function, "element_type": element_type}
-    exec(compile(text, file, "exec"), made)
-    kernel = made[function.__name__]
+    namespace: dict = {"np": np, "function": function, "element_type": element_type}
+    exec(compile(text, file, "exec"), namespace)
+    kernel = namespace[function.__name__]
     kernel.__module__, kernel.__doc__ = function.__module__, function.__doc__
     carry_sources({kernel.__code__: text})
     return kernel
@@ -125,8 +125,8 @@ def called(rewriter: Rewriter, node: ast.Call, ufunc: DUFunc | GUFunc) -> ast.ex
         core = [len(dimensions) for dimensions in sum(layout_of(ufunc), [])]
         first = len(layout_of(ufunc)[0])
         for i, count in enumerate(core):
-            given = max(count, 1) if i >= first or _takes_arrays(ufunc, i) else count
-            checked = name(program.operation(f"of_dimensions({given})"))
+            ndim = max(count, 1) if i >= first or _takes_arrays(ufunc, i) else count
+            checked = name(program.operation(f"of_dimensions({ndim})"))
             operands[i] = ast.Call(checked, [operands[i]], [])
         prefix = [rewriter.key_of_call(callee, node)] if program.keyed else []
         return rewriter.opened(ast.Call(name(callee), [*prefix, *operands], []))
@@ -146,5 +146,5 @@ def type_of_elements(rewriter: Rewriter, node: ast.Call, _) -> ast.expr:
     """Rewrite a call of `element_type`."""
     function, *operands = (rewriter.visit(a) for a in node.args)
     prefix = [name(rewriter.key)] if rewriter.program.keyed else []
-    made = name(rewriter.program.operation(f"result_type({len(operands)})"))
-    return ast.Call(made, [function, *prefix, *operands], [])
+    operation = name(rewriter.program.operation(f"result_type({len(operands)})"))
+    return ast.Call(operation, [function, *prefix, *operands], [])

@@ -83,7 +83,7 @@ class Around:
 
 
 @dataclass(frozen=True)
-class Variant:
+class RowVariant:
     """The way in which the operations of a program use rows of a table.
 
     Args:

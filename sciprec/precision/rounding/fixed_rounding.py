@@ -24,7 +24,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from sciprec.precision.formats.backend import Arithmetic
-from sciprec.precision.rounding.around import Variant
+from sciprec.precision.rounding.around import RowVariant
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
 from sciprec.precision.rounding.words import BIT, F64, I64, V64, apart, call
@@ -93,7 +93,7 @@ class Fixed(Native):
 
     placed = in_units = True
 
-    def __init__(self, arithmetic: Arithmetic, variant: Variant):
+    def __init__(self, arithmetic: Arithmetic, variant: RowVariant):
         super().__init__(arithmetic, F64, F64, None)
         self.variant = variant
 

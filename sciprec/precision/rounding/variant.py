@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from sciprec.precision.rounding import fixed_rounding, recording
-from sciprec.precision.rounding.around import Variant
+from sciprec.precision.rounding.around import RowVariant
 
-FLOATS = Variant()
+FLOATS = RowVariant()
 """Of programs in floating point: there is no table."""
-PROFILE = Variant("profile", recording.ROW_BYTES, recording.SizeRecording)
-PLAIN = Variant("plain", fixed_rounding.ROW_BYTES, exact_sums=True)
-WIDE = Variant("wide", fixed_rounding.ROW_BYTES)
-CAREFUL = Variant("careful", fixed_rounding.ROW_BYTES, enforces=True)
+PROFILE = RowVariant("profile", recording.ROW_BYTES, recording.SizeRecording)
+PLAIN = RowVariant("plain", fixed_rounding.ROW_BYTES, exact_sums=True)
+WIDE = RowVariant("wide", fixed_rounding.ROW_BYTES)
+CAREFUL = RowVariant("careful", fixed_rounding.ROW_BYTES, enforces=True)
 VARIANTS = {v.name: v for v in (FLOATS, PROFILE, PLAIN, WIDE, CAREFUL)}
 
 
-def of_arrays(variant: Variant) -> Variant:
+def of_arrays(variant: RowVariant) -> RowVariant:
     """The variant for operations on whole arrays: these enforce the ends where they are met."""
     return CAREFUL if variant in (PLAIN, WIDE) else variant
