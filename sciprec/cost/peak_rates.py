@@ -221,8 +221,8 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
     ]
     compute = sum(count / rate.per_second for count, rate in used)
     memory = work.bytes_moved / row.bandwidth.per_second
-    other = row.described_bandwidth
-    described = None if other is None else work.bytes_moved / other.per_second
+    bandwidth = row.described_bandwidth
+    described = None if bandwidth is None else work.bytes_moved / bandwidth.per_second
     ridge = work.operations / (compute * row.bandwidth.per_second) if used else 0.0
     assumptions = tuple(_assumptions(work, [rate for _, rate in used]))
     return Estimate(

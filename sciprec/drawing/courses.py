@@ -46,21 +46,21 @@ def courses_picture(
         caption: under it.
         limit: a level to draw, or None.
     """
-    shown = {
+    visible = {
         what: course
         for what, course in courses.items()
         if np.isfinite(drawable(course.errors)).any()
     }
-    if not shown:
+    if not visible:
         return None
     with drawn(name, 3.0) as figure:
         axes = figure.add_subplot()
-        for what, course in shown.items():
+        for what, course in visible.items():
             look = line_style(course.place) | (_TRUE if course.thick else {})
             axes.plot(course.along, drawable(course.errors), label=what, **look)
         if limit is not None:
             axes.axhline(limit, color="#808080", linewidth=1)
         axes.set(yscale="log", xlabel=label, ylabel="relative l2 error")
         legend(figure)
-        svg = to_svg(figure, f"{', '.join(shown)} over {label}")
+        svg = to_svg(figure, f"{', '.join(visible)} over {label}")
     return Picture(svg, caption)

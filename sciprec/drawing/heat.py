@@ -36,16 +36,16 @@ def error_map(
     if not np.isfinite(errors).any():
         return None
     with np.errstate(divide="ignore"):
-        shown = np.clip(-np.log10(_widest(errors)), 0.0, _MOST)
+        digits = np.clip(-np.log10(_widest(errors)), 0.0, _MOST)
     with drawn(name, 0.9 + 0.32 * len(names)) as figure:
         axes = figure.add_subplot()
         ends = float(along[0]), float(along[-1])
         half = 0.5 * (ends[1] - ends[0]) / max(len(along) - 1, 1) or 0.5
         extent = (ends[0] - half, ends[1] + half, len(names) - 0.5, -0.5)
-        low = int(np.nanmin(shown))
-        high = max(math.ceil(np.nanmax(shown)), low + 1)
+        low = int(np.nanmin(digits))
+        high = max(math.ceil(np.nanmax(digits)), low + 1)
         image = axes.imshow(
-            shown, aspect="auto", extent=extent, cmap="cividis_r", vmin=low, vmax=high
+            digits, aspect="auto", extent=extent, cmap="cividis_r", vmin=low, vmax=high
         )
         axes.grid(False)
         axes.set(xlabel=label, yticks=range(len(names)))

@@ -13,7 +13,7 @@ from sciprec.results.comparison.wording import short
 
 def rungs_picture(
     ladder: Sequence[str], begins: np.ndarray, ends: np.ndarray, rungs: np.ndarray,
-    kept: np.ndarray, name: str, label: str,
+    stayed: np.ndarray, name: str, label: str,
 ) -> Picture:  # fmt: skip
     """Blocks as bars, a row for each arithmetic, the narrowest lowest.
 
@@ -21,14 +21,14 @@ def rungs_picture(
         ladder: names of arithmetics, from narrow to wide.
         begins, ends: (n,), times or steps.
         rungs: (n,), places in the ladder.
-        kept: (n,), whether a block stayed; others are hollow.
+        stayed: (n,), whether a block stayed; others are hollow.
         name: of the figure, unique on the page.
         label: of the axis of times.
     """
     with drawn(name, 0.7 + 0.32 * len(ladder)) as figure:
         axes = figure.add_subplot()
         for stays, look in ((False, {"facecolor": "none"}), (True, {"facecolor": COLOURS[0]})):
-            chosen = kept == stays
+            chosen = stayed == stays
             axes.barh(
                 rungs[chosen], (ends - begins)[chosen], left=begins[chosen], height=0.7,
                 edgecolor=COLOURS[0], linewidth=0.6, **look,

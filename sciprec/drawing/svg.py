@@ -115,9 +115,9 @@ def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
     )
     arithmetic, _, compensation = label.partition("+")
     places = {name: COLOURED.index(name) for name in arithmetics if name in COLOURED}
-    left = (place for place in itertools.count() if place not in places.values())
-    others = zip((name for name in arithmetics if name not in places), left, strict=False)
-    place = (places | dict(others))[arithmetic]
+    places_left = (place for place in itertools.count() if place not in places.values())
+    further = zip((name for name in arithmetics if name not in places), places_left, strict=False)
+    place = (places | dict(further))[arithmetic]
     dashes = DASHES[(compensations.index(compensation) + place // len(COLOURS)) % len(DASHES)]
     hollow = {"markerfacecolor": "none"} if compensation else {}
     below = (len(order) - 1 - list(order).index(label)) / max(len(order) - 1, 1)
@@ -142,12 +142,12 @@ def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    shown = [text for text in labels or handles if text in handles]
-    widest = LEGEND_HANDLE + LEGEND_LETTER * max(map(len, shown), default=0)
+    texts = [text for text in labels or handles if text in handles]
+    widest = LEGEND_HANDLE + LEGEND_LETTER * max(map(len, texts), default=0)
     columns = max(1, int(LEGEND_WIDTH / widest))
-    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(shown) // columns))
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(texts) // columns))
     figure.legend(
-        [handles[text] for text in shown], shown, loc="upper left",
+        [handles[text] for text in texts], texts, loc="upper left",
         borderaxespad=0.2, ncols=columns, handlelength=1.8, columnspacing=1.4,
     )  # fmt: skip
 
@@ -201,8 +201,8 @@ def _thin_out(figure: Figure) -> None:
             axis.set_minor_locator(NullLocator())
         if isinstance(axis.get_major_locator(), MaxNLocator | LogLocator):
             places = axis.get_majorticklocs()
-            seen = (places >= low) & (places <= high)
-            axis.set_major_locator(FixedLocator(places[seen]))  # else those outside are made, too
+            visible = (places >= low) & (places <= high)
+            axis.set_major_locator(FixedLocator(places[visible]))  # others would be made, too
 
 
 def _between_powers(low: float, high: float) -> np.ndarray | None:
@@ -236,11 +236,11 @@ def to_svg(figure: Figure, description: str) -> str:
     text = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text)
     text = text.replace(INK, "currentColor")
     text = _FONT.sub("", text)
-    head, rest = text.split(">", 1)
+    head, body = text.split(">", 1)
     view = re.search(r'viewBox="[^"]+"', head).group(0)
     label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     opening = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    return printable(f'{opening} {view} role="img" aria-label="{label}">{rest}')
+    return printable(f'{opening} {view} role="img" aria-label="{label}">{body}')
 
 
 def _as_text(figure: Figure) -> str:

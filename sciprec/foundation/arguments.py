@@ -134,8 +134,8 @@ def share(text: str) -> float:
     Raises:
         ValueError: it is none.
     """
-    written = text.strip()
-    return float(written.removesuffix("%")) / (100.0 if written.endswith("%") else 1.0)
+    stripped = text.strip()
+    return float(stripped.removesuffix("%")) / (100.0 if stripped.endswith("%") else 1.0)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -145,10 +145,10 @@ def insistent_interrupts() -> Iterator[None]:
     if threading.current_thread() is not main or not hasattr(signal, "pthread_kill"):
         yield
         return
-    left = threading.Event()
+    has_left = threading.Event()
 
     def insist() -> None:
-        while not left.wait(INSIST_SECONDS):
+        while not has_left.wait(INSIST_SECONDS):
             signal.pthread_kill(main.ident, signal.SIGINT)
 
     insisting = threading.Thread(target=insist, daemon=True)
@@ -162,5 +162,5 @@ def insistent_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
-        left.set()
+        has_left.set()
         signal.signal(signal.SIGINT, before)

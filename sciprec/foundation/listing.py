@@ -52,8 +52,8 @@ class Listing:
             width: of the widest line, where leaving columns out gets there.
             most: lines.
         """
-        shown = _shown(len(self.rows), most - 1)
-        table = [self.heads, *([_short(cell) for cell in row] for row in self.rows[:shown])]
+        count = _shown(len(self.rows), most - 1)
+        table = [self.heads, *([_short(cell) for cell in row] for row in self.rows[:count])]
         columns = dict(zip(self.heads, zip(*table, strict=True), strict=True))
         widths = {head: max(map(len, cells)) for head, cells in columns.items()}
         for head in self.droppable:
@@ -62,24 +62,24 @@ class Listing:
             widths.pop(head, None)
         left_out = left_out_of(self.heads, widths)
         if left_out:
-            shown = _shown(len(self.rows), most - 2)
+            count = _shown(len(self.rows), most - 2)
         padded = [
             [f"{cell:{'>' if head in self.right else '<'}{size}}" for cell in columns[head]]
             for head, size in widths.items()
         ]
-        lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)][: shown + 1]
-        return lines + _rows_left_out(len(self.rows) - shown, "rows") + left_out
+        lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)][: count + 1]
+        return lines + _rows_left_out(len(self.rows) - count, "rows") + left_out
 
     def html(self, most: int) -> str:
         """A table without colours of its own; of rows beyond `most` its end says how many."""
-        shown = _shown(len(self.rows), most)
+        count = _shown(len(self.rows), most)
         head = "".join(self._cell("th", h, h) for h in self.heads)
         rows = [
             "".join(self._cell("td", h, cell) for h, cell in zip(self.heads, row, strict=True))
-            for row in self.rows[:shown]
+            for row in self.rows[:count]
         ]
         body = "".join(f"<tr>{row}</tr>" for row in rows)
-        end = "".join(map(_paragraph, _rows_left_out(len(self.rows) - shown, "rows")))
+        end = "".join(map(_paragraph, _rows_left_out(len(self.rows) - count, "rows")))
         return f"<table><tr>{head}</tr>{body}</table>{end}"
 
     def _cell(self, tag: str, head: str, words: str) -> str:
@@ -132,9 +132,9 @@ class Summary:
         return f"<div>{''.join(parts)}</div>"
 
     def _notes(self) -> list[str]:
-        shown = _shown(len(self.notes), _MOST_NOTES)
-        notes = list(map(_line, self.notes[:shown]))
-        return notes + _rows_left_out(len(self.notes) - shown, "sentences")
+        count = _shown(len(self.notes), _MOST_NOTES)
+        notes = list(map(_line, self.notes[:count]))
+        return notes + _rows_left_out(len(self.notes) - count, "sentences")
 
 
 class Shown:
@@ -176,9 +176,9 @@ def wrapped(line: str) -> str:
     return "\n".join(parts) or line
 
 
-def left_out_of(heads: Sequence[str], shown: Collection[str]) -> list[str]:
+def left_out_of(heads: Sequence[str], columns: Collection[str]) -> list[str]:
     """A line that names the columns that a terminal is too narrow for; none where all are shown."""
-    missing = [head for head in heads if head not in shown]
+    missing = [head for head in heads if head not in columns]
     return [f"not shown for want of width: {', '.join(missing)}"] if missing else []
 
 

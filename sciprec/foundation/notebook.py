@@ -17,10 +17,10 @@ def source_name(filename: str) -> str:
     own.
     """
     try:
-        named = _shell().compile.format_code_name(filename)
+        words = _shell().compile.format_code_name(filename)
     except AttributeError:  # no IPython, or one of other habits
-        named = None
-    return " ".join(named) if named else Path(filename).name
+        words = None
+    return " ".join(words) if words else Path(filename).name
 
 
 class NotebookLine:

@@ -94,10 +94,10 @@ _DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=12")
 def _git(folder: Path, *words: str) -> str:
     """Run git in a folder; return its output, empty where it fails."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10,
             check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return process.stdout.strip() if process.returncode == 0 else ""

@@ -35,36 +35,36 @@ def names(folder: str) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in shipped(folder).glob("*.toml")))
 
 
-def named(given: str | Path, folder: str) -> Path:
+def named(path: str | Path, folder: str) -> Path:
     """The file that is meant: an example, what is at that path, or the shipped one of that name."""
-    if is_example(given):
-        return example(given, ".toml")
-    if not os.path.exists(given) and str(given) in names(folder):
-        return shipped(folder) / f"{given}.toml"
-    return Path(given)
+    if is_example(path):
+        return example(path, ".toml")
+    if not os.path.exists(path) and str(path) in names(folder):
+        return shipped(folder) / f"{path}.toml"
+    return Path(path)
 
 
-def is_example(given: str | Path) -> bool:
+def is_example(path: str | Path) -> bool:
     """Whether a path is `examples:NAME`."""
-    return str(given).startswith(_EXAMPLE)
+    return str(path).startswith(_EXAMPLE)
 
 
-def example(given: str | Path, suffix: str) -> Path:
+def example(path: str | Path, suffix: str) -> Path:
     """The path of a file; of `examples:NAME` that of the example.
 
     Args:
-        given: a path; behind `examples:` the suffix may be left out.
+        path: behind `examples:` the suffix may be left out.
         suffix: ".toml" of scenarios, ".py" of kernels and models.
 
     Raises:
         InputError: there is no such example.
     """
-    if not is_example(given):
-        return Path(given)
-    name = str(given).removeprefix(_EXAMPLE).removesuffix(suffix)
+    if not is_example(path):
+        return Path(path)
+    name = str(path).removeprefix(_EXAMPLE).removesuffix(suffix)
     folder = shipped(EXAMPLES)
-    known = sorted(path.stem for path in folder.glob(f"*{suffix}"))
-    if name in known:
+    stems = sorted(path.stem for path in folder.glob(f"*{suffix}"))
+    if name in stems:
         return folder / f"{name}{suffix}"
     what = "scenario" if suffix == ".toml" else "Python file"
     kernels = (
@@ -72,9 +72,9 @@ def example(given: str | Path, suffix: str) -> Path:
         if suffix == ".toml" and (folder / f"{name}.py").is_file() else ""
     )  # fmt: skip
     raise InputError(
-        f"'{given}' names no {what} of the examples{kernels}; accepted: "
-        f"{', '.join(f'{_EXAMPLE}{each}' for each in known)}"
-        f"{'' if kernels else meant(f'{_EXAMPLE}{name}', [_EXAMPLE + each for each in known])}"
+        f"'{path}' names no {what} of the examples{kernels}; accepted: "
+        f"{', '.join(f'{_EXAMPLE}{each}' for each in stems)}"
+        f"{'' if kernels else meant(f'{_EXAMPLE}{name}', [_EXAMPLE + each for each in stems])}"
     )
 
 

@@ -29,7 +29,7 @@ class DamagedError(ValueError):
     """A file that does not hold the content written there; its message says how."""
 
 
-def read_object(path: Path, known: Mapping[str, Field]) -> dict[str, Any]:
+def read_object(path: Path, fields: Mapping[str, Field]) -> dict[str, Any]:
     """The JSON object that a file holds, checked key by key; unknown keys are let through.
 
     Raises:
@@ -40,16 +40,16 @@ def read_object(path: Path, known: Mapping[str, Field]) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise DamagedError("it holds no JSON") from None
-    if wrong := what_is_wrong(content, known):
+    if wrong := what_is_wrong(content, fields):
         raise DamagedError(wrong)
     return content
 
 
-def what_is_wrong(content: Any, known: Mapping[str, Field]) -> str:
+def what_is_wrong(content: Any, fields: Mapping[str, Field]) -> str:
     """Say in words which key or value of an object is wrong; empty where all are right."""
     if not isinstance(content, dict):
         return "it holds no table"
-    for key, field in known.items():
+    for key, field in fields.items():
         if key not in content and field.needed:
             return f"it has no '{key}'"
         if key in content and not field.fits(content[key]):

@@ -86,7 +86,7 @@ def in_the_way(path: Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> str
         if os.path.lexists(path):
             if not os.path.isfile(path):
                 return "it is no regular file"
-            if any(os.path.exists(other) and os.path.samefile(path, other) for other in inputs):
+            if any(os.path.exists(source) and os.path.samefile(path, source) for source in inputs):
                 return "it is an input of this command"
             if not sort.is_of(path):
                 return f"it is there already, and is not {sort.name}"

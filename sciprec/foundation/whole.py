@@ -87,8 +87,8 @@ def _is_at_work(part: Path) -> bool:
     match = _NAME.fullmatch(part.name)
     if match is None or int(match["process"]) != os.getpid():
         return match is not None and is_running(int(match["process"]))
-    written = f".{match['name']}.{match['process']}-{match['thread']}{PART}"
-    return os.path.abspath(part.with_name(written)) in _mine
+    part_name = f".{match['name']}.{match['process']}-{match['thread']}{PART}"
+    return os.path.abspath(part.with_name(part_name)) in _mine
 
 
 @contextlib.contextmanager

@@ -43,14 +43,14 @@ class AskedPrice(Section):
     variance_reduction: str = key("how", 'variance_reduction = "auto"')
 
 
-def asked_model(given: AskedPrice) -> Any:
+def asked_model(request: AskedPrice) -> Any:
     """The Model of a request."""
     from sciprec import heston
 
-    return heston.Model(**given.model.model_dump())
+    return heston.Model(**request.model.model_dump())
 
 
-def asked_payoffs(given: AskedPayoffs) -> list[Any]:
+def asked_payoffs(table: AskedPayoffs) -> list[Any]:
     """Payoffs, by maturity.
 
     Raises:
@@ -58,31 +58,31 @@ def asked_payoffs(given: AskedPayoffs) -> list[Any]:
     """
     from sciprec.heston.payoff_registry import payoff_grid
 
-    return payoff_grid(given.kind, given.strikes, given.maturities_years, **given.parameters)
+    return payoff_grid(table.kind, table.strikes, table.maturities_years, **table.parameters)
 
 
-def price_arguments(given: AskedPrice) -> dict[str, Any]:
+def price_arguments(request: AskedPrice) -> dict[str, Any]:
     """Arguments of `heston.price` beside model, payoffs, backend and budgets of this machine.
 
     Raises:
         InputError: the tolerance is none.
     """
-    tolerance = price_tolerance(given.tolerance)
-    return _shared(given) | {
+    tolerance = price_tolerance(request.tolerance)
+    return _shared(request) | {
         "tolerance": tolerance.value, "relative": tolerance.relative,
-        "variance_reduction": given.variance_reduction,
+        "variance_reduction": request.variance_reduction,
     }  # fmt: skip
 
 
-def greeks_arguments(given: AskedPrice) -> dict[str, Any] | None:
+def greeks_arguments(request: AskedPrice) -> dict[str, Any] | None:
     """Arguments of `heston.greeks`, likewise; None where greeks are not asked for.
 
     Raises:
         InputError: the tolerance is no share.
     """
-    if given.greeks_tolerance is None:
+    if request.greeks_tolerance is None:
         return None
-    return _shared(given) | {"tolerance": share_of(given.greeks_tolerance)}
+    return _shared(request) | {"tolerance": share_of(request.greeks_tolerance)}
 
 
 def _shared(request: AskedPrice) -> dict[str, Any]:

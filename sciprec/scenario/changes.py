@@ -11,7 +11,7 @@ from sciprec.foundation.arguments import refused
 from sciprec.foundation.errors import InputError
 
 
-def change(written: str) -> tuple[str, Any]:
+def change(text: str) -> tuple[str, Any]:
     """The key and the value of a text such as "climate.days=3".
 
     Values are written as in TOML; what is no TOML, such as a bare word, is a text.
@@ -19,10 +19,10 @@ def change(written: str) -> tuple[str, Any]:
     Raises:
         InputError: there is no key or no value.
     """
-    key, equals, value = (part.strip() for part in written.partition("="))
+    key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value):
         raise InputError(
-            f"--set is given '{written}'; it takes a key and a value, as in climate.days=3"
+            f"--set is given '{text}'; it takes a key and a value, as in climate.days=3"
         )
     try:
         content = tomllib.loads(f"value = {value}")
@@ -31,17 +31,17 @@ def change(written: str) -> tuple[str, Any]:
     return key, content["value"] if len(content) == 1 else value
 
 
-def changes_of(given: Mapping[str, Any] | None, what: str = "changes") -> Mapping[str, Any]:
+def changes_of(values: Mapping[str, Any] | None, what: str = "changes") -> Mapping[str, Any]:
     """Values by dotted key; None are none.
 
     Raises:
         InputError: it is something else.
     """
-    if given is None:
+    if values is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
-        raise refused(what, given, 'values by dotted key, such as {"climate.days": 3}')
-    return given
+    if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+        raise refused(what, values, 'values by dotted key, such as {"climate.days": 3}')
+    return values
 
 
 def changed(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

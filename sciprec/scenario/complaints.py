@@ -52,20 +52,20 @@ def complaints(model: type[BaseModel], errors: Sequence[dict[str, Any]]) -> list
     """One sentence for each mistake: keys that stand outside of a table whose heading is missing
     are one.
     """
-    sentences, rest = [], list(errors)
+    sentences, remaining = [], list(errors)
     for error in errors:
         parent, field = _section_at(model, tuple(error["loc"]))
         if error["type"] != "missing" or field is None or _nested_section(field.annotation) is None:
             continue
         lost = [
-            each for each in rest
+            each for each in remaining
             if each["type"] == "extra_forbidden" and each["loc"][-1] in parent.model_fields
         ]  # fmt: skip
         if lost:
-            rest = [each for each in rest if each is not error and each not in lost]
+            remaining = [each for each in remaining if each is not error and each not in lost]
             keys, heading = ", ".join(str(e["loc"][-1]) for e in lost), ".".join(error["loc"])
             sentences.append(f"the heading [{heading}] is missing; write it above {keys}")
-    return sentences + [complaint(model, error) for error in rest]
+    return sentences + [complaint(model, error) for error in remaining]
 
 
 def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:

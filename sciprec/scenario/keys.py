@@ -134,10 +134,11 @@ def _limits(schema: Mapping[str, Any]) -> str:
     return ", ".join(form.format(of[name]) for name, form in _ENDS.items() if name in of)
 
 
-def number_within(said: Mapping[str, Any], *, whole: bool) -> float:
+def number_within(schema: Mapping[str, Any], *, whole: bool) -> float:
     """A number inside the limits that a JSON schema states, by its keywords."""
-    least, most = said.get("minimum", -math.inf), said.get("maximum", math.inf)
-    above, below = said.get("exclusiveMinimum", -math.inf), said.get("exclusiveMaximum", math.inf)
+    least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+    above = schema.get("exclusiveMinimum", -math.inf)
+    below = schema.get("exclusiveMaximum", math.inf)
     low, high = max(least, above), min(most, below)
     if math.isinf(low) or math.isinf(high):
         number = low + 1 if math.isfinite(low) else min(1, high - 1)
@@ -173,11 +174,11 @@ def toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def keys_listing(found: list[ScenarioKey]) -> Listing:
+def keys_listing(entries: list[ScenarioKey]) -> Listing:
     """A line for each key."""
     rows = [
         (key.path, key.type, key.unit, key.limits, _default(key), _example(key), key.words)
-        for key in found
+        for key in entries
     ]
     return Listing(_HEADS, rows=rows)
 

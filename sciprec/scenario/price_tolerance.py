@@ -32,44 +32,44 @@ class PriceTolerance:
         return f"{100 * self.value:.6g}%" if self.relative else f"{self.value:.6g}abs"
 
 
-def price_tolerance(written: str | float) -> PriceTolerance:
+def price_tolerance(value_text: str | float) -> PriceTolerance:
     """The tolerance that a text stands for: "0.1%", "0.001" (shares) or "0.01abs" (an amount).
 
     Raises:
         InputError: it is written in another way, not above zero, or a share above one.
     """
-    text = str(written).strip().lower()
+    text = str(value_text).strip().lower()
     relative = not text.endswith("abs")
     try:
         value = share(text) if relative else float(text.removesuffix("abs"))
     except ValueError:
         value = math.nan
     if not (0 < value < math.inf) or (relative and value > 1):
-        raise InputError(f"tolerance is {str(written)!r}; accepted: {ACCEPTED}")
+        raise InputError(f"tolerance is {str(value_text)!r}; accepted: {ACCEPTED}")
     return PriceTolerance(value, relative)
 
 
-def tolerance_note(what: str, written: str) -> list[str]:
+def tolerance_note(what: str, text: str) -> list[str]:
     """A sentence about a large share without its per cent sign, which may be a slip.
 
     Args:
         what: that it is of, such as "price".
-        written: accepted by `price_tolerance`.
+        text: accepted by `price_tolerance`.
     """
-    tolerance = price_tolerance(written)
-    if "%" in written or not tolerance.relative or tolerance.value < UNUSUAL_SHARE:
+    tolerance = price_tolerance(text)
+    if "%" in text or not tolerance.relative or tolerance.value < UNUSUAL_SHARE:
         return []
     share = f"{100 * tolerance.value:g} %"
-    return [f"tolerance {written} is {share} of the {what}; 1 % of it is written 1% or 0.01"]
+    return [f"tolerance {text} is {share} of the {what}; 1 % of it is written 1% or 0.01"]
 
 
-def share_of(written: str | float) -> float:
+def share_of(text: str | float) -> float:
     """The share that a relative tolerance stands for.
 
     Raises:
         InputError: it is an amount, or no tolerance.
     """
-    tolerance = price_tolerance(written)
+    tolerance = price_tolerance(text)
     if not tolerance.relative:
-        raise InputError(f"tolerance is {str(written)!r}; accepted: a share, such as 1%")
+        raise InputError(f"tolerance is {str(text)!r}; accepted: a share, such as 1%")
     return tolerance.value

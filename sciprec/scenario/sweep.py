@@ -47,9 +47,9 @@ def swept(content: Mapping[str, Any]) -> list[dict[str, Any]]:
             f"the table [sweep] makes {count} scenarios ({sizes}); at most {MOST_SCENARIOS} are "
             "accepted: give fewer values, or several files"
         )
-    rest = {key: value for key, value in content.items() if key != SWEEP}
+    remaining = {key: value for key, value in content.items() if key != SWEEP}
     return [
-        _row(rest, dict(zip(values, combination, strict=True)))
+        _row(remaining, dict(zip(values, combination, strict=True)))
         for combination in itertools.product(*values.values())
     ]
 
@@ -70,8 +70,8 @@ def _row(content: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(content.get("name"), str):
         result["name"] = _short(content["name"] + _ending(row))
     if isinstance(content.get("title"), str):
-        told = ", ".join(f"{key} = {toml(value)}" for key, value in row.items())
-        result["title"] = f"{content['title']}, {told}"
+        settings = ", ".join(f"{key} = {toml(value)}" for key, value in row.items())
+        result["title"] = f"{content['title']}, {settings}"
     return result
 
 

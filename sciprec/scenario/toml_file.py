@@ -27,11 +27,11 @@ _SLIPS = {
 """Beginnings of lines, and what is wrong with them."""
 
 
-def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
+def read_toml(source: Path, what: str, folder: str, name: str) -> dict[str, Any]:
     """The dictionary that a TOML file holds.
 
     Args:
-        given: the file, or the name of one that comes with sciprec.
+        source: the file, or the name of one that comes with sciprec.
         what: what it holds, such as "scenario", for the messages.
         folder: of the files that come with sciprec, as `shipped` takes it.
         name: of one of them, for the messages.
@@ -39,7 +39,7 @@ def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
     Raises:
         InputError: there is no such file, it is too large, or it is no TOML.
     """
-    path = named(given, folder)
+    path = named(source, folder)
     if why := why_no_file(path):
         beside = [str(file) for file in path.parent.glob("*.toml")]
         near = meant(path, beside) or meant(path.stem, names(folder))

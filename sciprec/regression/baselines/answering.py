@@ -120,14 +120,14 @@ def answers(
         place = place or stack.enter_context(temporary_folder("baseline"))
         stack.enter_context(request.around())
         how.on_plan(todo)
-        done = completed(todo, place, threads=how.threads, **how.told)
-        outcomes = {outcome.file: outcome for outcome in done}
+        completed_runs = completed(todo, place, threads=how.threads, **how.told)
+        outcomes = {outcome.file: outcome for outcome in completed_runs}
         if batch is None:
             result = {name_of(run): _answer_of(place, outcomes[run.file]) for run in request.runs}
         reference, bytes_taken = reference_seconds(), reference_room()
         for run in request.runs if batch is None else ():
             answer, repeats = result[name_of(run)], again[run.file]
-            beside = [_answer_of(place, outcomes[other.file]).seconds for other in repeats]
+            beside = [_answer_of(place, outcomes[repeat.file]).seconds for repeat in repeats]
             seconds = (*answer.seconds, *(s for some in beside for s in some))
             is_weighed = (noisy or weighed) and answer.values is not None and bytes_taken > 0.0
             room = ratios_of(_bytes_alone(run, place), bytes_taken) if is_weighed else {}
@@ -164,7 +164,7 @@ def _bytes_alone(run: Run, folder: Path) -> list[float]:
     return [room_of(partial(perform, run_alone, str(folder))) for run_alone in alone]
 
 
-def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> RunAnswer:
+def stored_run(batch: Path, run: Run, entry: Mapping[str, Any]) -> RunAnswer:
     """Read the answer of a run from a batch's folder.
 
     Raises:
@@ -177,12 +177,12 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> RunAnswer:
         return RunAnswer(failure=f"there is no '{run.file}' in the batch's folder")
     dataset = files.read(path)
     stored = json.loads(dataset.attrs.get(SCENARIO, "{}"))
-    scenario = asked["scenario"]
-    other = differing({"": stored}, {"": scenario}, missing=False)
-    if other:
+    scenario = entry["scenario"]
+    differences = differing({"": stored}, {"": scenario}, missing=False)
+    if differences:
         raise InputError(
-            f"'{path}' is of another scenario than the baseline: {'; '.join(other[:3])}; give the "
-            "folder of a batch of the same scenario"
+            f"'{path}' is of another scenario than the baseline: {'; '.join(differences[:3])}; "
+            "give the folder of a batch of the same scenario"
         )
     identity = getattr(run.scenario.table, "identity", "")
     if identity != stored[run.scenario.kind].get("identity", ""):
@@ -211,13 +211,13 @@ def _noise(
     """The spread of a run's noise, and the words for its runs."""
     if answer.values is None:
         return {}, ""
-    some = [_answer_of(folder, outcomes[other.file]) for other in runs]
+    some = [_answer_of(folder, outcomes[perturbed.file]) for perturbed in runs]
     ended: list[Kept] = [
-        (other.values, other.known) for other in some if other.values is not None
+        (perturbed.values, perturbed.known) for perturbed in some if perturbed.values is not None
     ]
     words = "members of its ensemble" if has_ensemble(run) else (
         "runs whose inputs are one unit of the format apart")  # fmt: skip
-    lost = next((other.failure for other in some if other.values is None), "")
+    lost = next((perturbed.failure for perturbed in some if perturbed.values is None), "")
     if not ended:
         return {}, f"not known ({lost}): only the same bits are the same"
     count_words = f"{len(ended)} {words}"

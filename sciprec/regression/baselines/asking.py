@@ -191,29 +191,29 @@ class _Inputs:
             yield
 
 
-def price_request(asked: AskedPrice, backend: str) -> BaselineRequest:
+def price_request(price: AskedPrice, backend: str) -> BaselineRequest:
     """Prices with a bound, in one arithmetic.
 
     Args:
-        asked: model, payoffs, tolerance and the rest.
+        price: model, payoffs, tolerance and the rest.
         backend: of the paths.
 
     Raises:
         InputError: the backend is unknown, or the model does not take the payoffs.
     """
-    scenario = price_scenario(asked, resolve_backend(backend).name)
+    scenario = price_scenario(price, resolve_backend(backend).name)
     every = planned([scenario], None, suffix_of(NETCDF))
     runs = tuple(run for run in every if run.backend in scenario.backends)
-    subject = {"kind": "price", "backends": list(scenario.backends), "price": _plain(asked)}
+    subject = {"kind": "price", "backends": list(scenario.backends), "price": _plain(price)}
     return BaselineRequest(
         scenario.name, subject, plain_asked(runs), runs[0].code, runs, perturbed_inputs
     )
 
 
-def price_asked_again(said: Mapping[str, Any]) -> BaselineRequest:
+def price_asked_again(noted: Mapping[str, Any]) -> BaselineRequest:
     """The request that a baseline has noted."""
-    backends: Sequence[str] = said["backends"]
-    return price_request(AskedPrice.model_validate(said["price"]), backends[0])
+    backends: Sequence[str] = noted["backends"]
+    return price_request(AskedPrice.model_validate(noted["price"]), backends[0])
 
 
 def _plain(request: AskedPrice) -> dict[str, Any]:

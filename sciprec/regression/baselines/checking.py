@@ -178,13 +178,13 @@ def bless_request(
     return check
 
 
-def checked(record: Record, request: BaselineRequest, given: Mapping[str, RunAnswer]) -> Check:
+def checked(record: Record, request: BaselineRequest, by_name: Mapping[str, RunAnswer]) -> Check:
     """Compare answers, by the name of their run, with a baseline."""
-    rows = [row for run in record.runs for row in rows_of(record, run, given.get(run.name))]
+    rows = [row for run in record.runs for row in rows_of(record, run, by_name.get(run.name))]
     return Check(
         record.name, tuple(rows), record.made_by.get("commit", ""),
         commit_around(record.folder)[0], notes_on(record, request, rows), record.history,
-        {name: answer.errors for name, answer in given.items()},
+        {name: answer.errors for name, answer in by_name.items()},
     )  # fmt: skip
 
 
@@ -207,13 +207,13 @@ def require_same(record: Record, request: BaselineRequest) -> None:
 def notes_on(record: Record, request: BaselineRequest, rows: Sequence[CheckRow]) -> tuple[str, ...]:
     """Sentences that a reader has to know beside the verdicts."""
     now = provenance()
-    other = [
+    changed = [
         f"{name} {record.made_by[name]} then, {now[name]} now"
         for name in _ENVIRONMENT if record.made_by.get(name, now[name]) != now[name]
     ]  # fmt: skip
     notes = []
-    if other:
-        notes.append(f"another machine or other versions than the baseline's: {'; '.join(other)}")
+    if changed:
+        notes.append(f"another machine or other versions than the baseline's: {'; '.join(changed)}")
     elif any(row.verdict in ("noise", "changed") for row in rows):
         notes.append(
             "processor and versions are the baseline's, so that other bits come from other code"
@@ -251,15 +251,15 @@ def sentences(check: Check) -> tuple[str, ...]:
     )
 
 
-def require_all(names: Sequence[str], known: Sequence[str], folder: Path) -> list[str]:
+def require_all(names: Sequence[str], every: Sequence[str], folder: Path) -> list[str]:
     """The baselines that are meant: those named, or all.
 
     Raises:
         InputError: there is none at all.
     """
-    if not known and not names:
+    if not every and not names:
         raise InputError(
             f"there is no baseline in '{folder}'; save one with `sciprec baseline save "
             "SCENARIO.toml`, or give another folder with --folder"
         )
-    return list(names) or list(known)
+    return list(names) or list(every)

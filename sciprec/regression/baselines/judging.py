@@ -70,33 +70,33 @@ class CheckRow:
     error_now: float = math.nan
 
 
-def slower_row(kept: KeptRun, given: RunAnswer, factor: float | None) -> CheckRow | None:
+def slower_row(then: KeptRun, now: RunAnswer, factor: float | None) -> CheckRow | None:
     """A row for a run that has become slower by more than a factor; None where it has not.
 
     Args:
-        kept, given: the run then and now.
+        then, now: the run.
         factor: None: what is only timed is told, and never slower.
     """
-    ratio = growth(kept.pace, given.pace)
-    only_timed = not kept.values and not kept.failure
+    ratio = growth(then.pace, now.pace)
+    only_timed = not then.values and not then.failure
     if ratio is None or not (only_timed or (factor is not None and ratio > factor)):
         return None
     slower = factor is not None and ratio > factor
-    return CheckRow(kept.name, "", "slower" if slower else "noise", (
+    return CheckRow(then.name, "", "slower" if slower else "noise", (
         f"it takes {number(ratio)} times as long{' or more' if slower else ''}, beside a reference "
-        f"kernel: {_medians(kept.pace, given.pace)} times its time (medians of "
-        f"{len(given.seconds)} runs and of the baseline's)"
+        f"kernel: {_medians(then.pace, now.pace)} times its time (medians of "
+        f"{len(now.seconds)} runs and of the baseline's)"
     ))  # fmt: skip
 
 
-def larger_row(kept: KeptRun, given: RunAnswer, factor: float) -> CheckRow | None:
+def larger_row(then: KeptRun, now: RunAnswer, factor: float) -> CheckRow | None:
     """A row for a run whose memory grew by more than a factor; None for any other run."""
-    ratio = growth(kept.room, given.room)
+    ratio = growth(then.room, now.room)
     if ratio is None or ratio <= factor:
         return None
-    return CheckRow(kept.name, "", "larger", (
+    return CheckRow(then.name, "", "larger", (
         f"it takes {number(ratio)} times as much memory or more, beside a reference kernel: "
-        f"{_medians(kept.room, given.room)} times its memory (medians)"
+        f"{_medians(then.room, now.room)} times its memory (medians)"
     ))  # fmt: skip
 
 
@@ -111,32 +111,32 @@ def beyond(metric: MetricVerdict) -> float:
     return metric.apart / metric.noise if metric.noise else math.inf
 
 
-def rows_of(record: Record, kept: KeptRun, given: RunAnswer | None) -> list[CheckRow]:
+def rows_of(record: Record, run: KeptRun, answer: RunAnswer | None) -> list[CheckRow]:
     """The rows of a run against its record in a baseline."""
-    if given is None:
-        return [CheckRow(kept.name, "", "pattern", "the run is missing")]
+    if answer is None:
+        return [CheckRow(run.name, "", "pattern", "the run is missing")]
     rows = []
-    if kept.failure or given.failure:
-        unchanged = kept.failure == given.failure
-        was, is_now = (failure or "it ended well" for failure in (kept.failure, given.failure))
+    if run.failure or answer.failure:
+        unchanged = run.failure == answer.failure
+        was, is_now = (failure or "it ended well" for failure in (run.failure, answer.failure))
         reason = f"it failed as before: {was}" if unchanged else f"then: {was}; now: {is_now}"
-        rows.append(CheckRow(kept.name, "", "identical" if unchanged else "pattern", reason))
-    if given.values is None or not kept.values:
+        rows.append(CheckRow(run.name, "", "identical" if unchanged else "pattern", reason))
+    if answer.values is None or not run.values:
         return rows
-    then = record.values_of(kept)
+    then = record.values_of(run)
     names = [str(name) for name in then.data_vars]
-    axes = [name for name in kept.variables if name not in names]
+    axes = [name for name in run.variables if name not in names]
     for axis in axes:
-        if axis not in given.known:
-            rows.append(CheckRow(kept.name, axis, "pattern", "the axis is missing"))
-        elif given.known[axis].digest != kept.variables[axis].digest:
-            reason = _shape_words(kept.variables[axis], given.known[axis]) or "it has other values"
-            rows.append(CheckRow(kept.name, axis, "pattern", f"axis '{axis}': {reason}"))
+        if axis not in answer.known:
+            rows.append(CheckRow(run.name, axis, "pattern", "the axis is missing"))
+        elif answer.known[axis].digest != run.variables[axis].digest:
+            reason = _shape_words(run.variables[axis], answer.known[axis]) or "it has other values"
+            rows.append(CheckRow(run.name, axis, "pattern", f"axis '{axis}': {reason}"))
     for name in names:
-        rows.append(_row(kept, then, given, name))
-    new = [str(name) for name in given.values.data_vars if name not in then]
+        rows.append(_row(run, then, answer, name))
+    new = [str(name) for name in answer.values.data_vars if name not in then]
     reason = "the baseline has no such variable"
-    return rows + [CheckRow(kept.name, n, "pattern", reason) for n in new]
+    return rows + [CheckRow(run.name, n, "pattern", reason) for n in new]
 
 
 def _row(stored: KeptRun, then: xr.Dataset, answer: RunAnswer, name: str) -> CheckRow:

@@ -80,9 +80,9 @@ def perturbed_inputs(run: Run, sample: int) -> Run:
     backend = resolve_backend(run.backend)
     if kind.moved is None:
         unit = min(unit_of(backend), _LARGEST_PERTURBATION)
-        drawn = Ensemble(members=SAMPLES + 1, perturbation=unit, seed=SEED)
+        ensemble = Ensemble(members=SAMPLES + 1, perturbation=unit, seed=SEED)
         return replace(
-            run, member=sample, scenario=scenario.model_copy(update={"ensemble": drawn})
+            run, member=sample, scenario=scenario.model_copy(update={"ensemble": ensemble})
         )
     rng = np.random.default_rng((SEED, sample))
     table = kind.moved(scenario.table, lambda x: moved(float(x), backend, rng, units=1.0))

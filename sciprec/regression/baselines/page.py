@@ -69,14 +69,14 @@ def _picture(check: Check, name: str) -> Picture | None:
         values = [*errors, check.errors.get(row.run, {}).get(row.variable)]
         if any(value is not None and value > 0.0 for value in values):
             lines.append((f"{row.run}, {row.variable}", values, row.verdict == "identical"))
-    shown = sorted(lines, key=lambda line: line[2])[:MOST_PANELS]
-    if not shown:
+    curves = sorted(lines, key=lambda line: line[2])[:MOST_PANELS]
+    if not curves:
         return None
-    rows = math.ceil(len(shown) / _COLUMNS)
+    rows = math.ceil(len(curves) / _COLUMNS)
     places = range(len(check.history) + 1)
     with drawn(f"{name}history", 0.4 + _ROW_INCHES * rows) as figure:
         panels = figure.subplots(rows, _COLUMNS, squeeze=False).ravel()
-        for panel, (title, values, _) in zip(panels, shown, strict=False):
+        for panel, (title, values, _) in zip(panels, curves, strict=False):
             drawable = [v if v is not None and v > 0.0 else math.nan for v in values]
             panel.plot(places, drawable, color=COLOURS[0], marker="o")
             panel.plot(places[-1:], drawable[-1:], color=COLOURS[1], marker="o")
@@ -84,10 +84,10 @@ def _picture(check: Check, name: str) -> Picture | None:
             panel.set_ylim(*_ends([v for v in drawable if not math.isnan(v)]))
             panel.set_title("\n".join(wrap(title, _TITLE_WIDTH)), fontsize=8)
             panel.set_xticks([])
-        for panel in panels[len(shown) :]:
+        for panel in panels[len(curves) :]:
             panel.set_axis_off()
         svg = to_svg(figure, f"Errors of {check.name} by blessing")
-    n_hidden = len(lines) - len(shown)
+    n_hidden = len(lines) - len(curves)
     return Picture(
         svg,
         "Relative l2 error of the kept values against fp64: when the baseline was saved, each time "

@@ -56,31 +56,31 @@ class BaselineRequest:
 
 
 def scenario_requests(
-    given: str | Path | Scenario, backends: Sequence[str] = (),
+    source: str | Path | Scenario, backends: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
 ) -> list[BaselineRequest]:  # fmt: skip
     """A scenario in its arithmetics, the undisturbed members; of a sweep each of its scenarios.
 
     Args:
-        given: a file, or a loaded scenario.
+        source: a file, or a loaded scenario.
         backends: names that replace those of the scenario.
         changes: values in place of the file's, by dotted key.
 
     Raises:
         InputError: it cannot be read, or its model does not take it.
     """
-    origin = f"scenario '{given.name}'" if isinstance(given, Scenario) else str(given)
+    origin = f"scenario '{source.name}'" if isinstance(source, Scenario) else str(source)
     if changes:
-        content = given.model_dump(mode="json") if isinstance(given, Scenario) else (
-            read_scenario(given))  # fmt: skip
+        content = source.model_dump(mode="json") if isinstance(source, Scenario) else (
+            read_scenario(source))  # fmt: skip
         scenarios = parse_scenarios(changed(content, changes), origin)
     else:
-        scenarios = (given,) if isinstance(given, Scenario) else load_scenarios(given)
-    return [_request(given, scenario, backends, changes or {}) for scenario in scenarios]
+        scenarios = (source,) if isinstance(source, Scenario) else load_scenarios(source)
+    return [_request(source, scenario, backends, changes or {}) for scenario in scenarios]
 
 
 def _request(
-    given: str | Path | Scenario, scenario: Scenario, backends: Sequence[str],
+    source: str | Path | Scenario, scenario: Scenario, backends: Sequence[str],
     changes: Mapping[str, Any],
 ) -> BaselineRequest:  # fmt: skip
     """One scenario that a file has made; it is asked for again with its own values."""
@@ -89,7 +89,7 @@ def _request(
     runs = tuple(run for run in every if run.member == 0)
     subject = {
         "kind": "scenario",
-        "file": "" if isinstance(given, Scenario) else Path(given).as_posix(),
+        "file": "" if isinstance(source, Scenario) else Path(source).as_posix(),
         "plugin": kind_of(scenario).file and Path(kind_of(scenario).file).name,
         "backends": list(names or ()),
         "changes": dict(changes) | ({"sweep": chosen(scenario)} if scenario.sweep else {}),

@@ -64,7 +64,7 @@ def save_request(
 def write_new(
     request: BaselineRequest, name: str, folder: Path, computed: Answers, commit: str,
     history: Sequence[Mapping[str, Any]] = (), reason: str = SAVED,
-    found: Mapping[str, int] | None = None,
+    counts: Mapping[str, int] | None = None,
 ) -> Record:  # fmt: skip
     """Write a baseline of a request in place of the one of that name.
 
@@ -75,7 +75,7 @@ def write_new(
         commit: that it is of; empty where there is none.
         history: what was before.
         reason: why the numbers are as they are now.
-        found: how many variables had each verdict, against what was before.
+        counts: how many variables had each verdict, against what was before.
 
     Raises:
         InputError: a run has left nothing, or the baseline cannot be written.
@@ -102,7 +102,7 @@ def write_new(
     made_by = {key: value for key, value in provenance().items() if key in _MADE_BY}
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit, "reason": reason,
-        "found": dict(found or {}), "errors": {run.name: dict(run.errors) for run in runs},
+        "found": dict(counts or {}), "errors": {run.name: dict(run.errors) for run in runs},
     }  # fmt: skip
     record = Record(
         name, request.key, request.subject, request.asked, request.source, tuple(runs),

@@ -30,10 +30,10 @@ def markdown(checks: Sequence[Check]) -> str:
             f"  - better: {_cell(row.run)}, {_cell(row.variable)}: error {number(row.error_now)}, "
             f"was {number(row.error_then)}" for row in check.better
         ]  # fmt: skip
-    other = [(c, row) for c in checks for row in c.rows if row.verdict != "identical"]
-    if other:
+    unlike = [(c, row) for c in checks for row in c.rows if row.verdict != "identical"]
+    if unlike:
         lines += ["", "| baseline | run | variable | verdict | why |", "|---|---|---|---|---|"]
-        worst = sorted(other, key=lambda pair: pair[1].verdict not in FAILING)
+        worst = sorted(unlike, key=lambda pair: pair[1].verdict not in FAILING)
         lines += [
             f"| {' | '.join(map(_cell, (c.name, r.run, r.variable, r.verdict, r.reason)))} |"
             for c, r in worst[:MOST_LINES]

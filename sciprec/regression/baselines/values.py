@@ -78,21 +78,21 @@ def values_answers(
         InputError: values cannot be compared, or the function ends with an error.
     """
     if args is None:
-        answer, others = _answer_of(thing), [_answer_of(sample) for sample in samples]
+        answer, repeats = _answer_of(thing), [_answer_of(sample) for sample in samples]
     else:
         inputs = _inputs(thing, args)
         answer = _answer_of(_answer(thing, inputs))
-        others = [_answer_of(dataset) for dataset in perturbed(thing, inputs)] if noisy else []
+        repeats = [_answer_of(dataset) for dataset in perturbed(thing, inputs)] if noisy else []
     words = _NO_INPUTS if args is None else "not known (no call with perturbed inputs ended well)"
     noise: dict[str, dict[str, float]] = {}
-    if noisy and others:
-        if len(others) < SAMPLES and args is None:
+    if noisy and repeats:
+        if len(repeats) < SAMPLES and args is None:
             raise InputError(
-                f"{len(others)} samples were given; noise takes {SAMPLES} or more, from inputs "
+                f"{len(repeats)} samples were given; noise takes {SAMPLES} or more, from inputs "
                 "that differ by one unit of their format"
             )
-        noise = spread([(sample.values, sample.known) for sample in (answer, *others)])
-        words = f"{len(others)} runs whose inputs are one unit of the format apart"
+        noise = spread([(sample.values, sample.known) for sample in (answer, *repeats)])
+        words = f"{len(repeats)} runs whose inputs are one unit of the format apart"
     return {RUN: answer}, {RUN: (noise, words)}
 
 

@@ -207,7 +207,7 @@ def filled() -> list[Circumstance]:
     ]  # fmt: skip
 
 
-def to_be_made(asked: list[Circumstance], runs: int) -> list[Circumstance]:
+def to_be_made(circumstances: list[Circumstance], runs: int) -> list[Circumstance]:
     """One circumstance per run: the first run, the others in their order, then repetitions."""
-    every = [FIRST, ANOTHER, *asked]
+    every = [FIRST, ANOTHER, *circumstances]
     return [*every, *[ANOTHER] * (runs - len(every))][:runs]

@@ -77,29 +77,29 @@ def repeat_command(
 
 
 def repeated(
-    every: Sequence[Circumstance], runs: int | None, there: Commands, told: Told
+    every: Sequence[Circumstance], runs: int | None, commands: Commands, told: Told
 ) -> Repetition:
     """Repeat a command under some circumstances.
 
     Args:
         every: circumstances, beside the first run and another one.
         runs: how many; None: for every one of them.
-        there: makes the runs.
+        commands: makes the runs.
         told: of each run.
     """
     chosen = to_be_made(list(every), len(every) + 2 if runs is None else runs)
-    made_runs, findings = judged(chosen, there.run, told)
-    scopes = behind_command([*there.words, *there.sources])
+    made_runs, findings = judged(chosen, commands.run, told)
+    scopes = behind_command([*commands.words, *commands.sources])
     findings = [replace(finding, places=explained(finding.ways, scopes)) for finding in findings]
     untried = [c.words for c in every if c not in chosen]
     notes = [
-        f"not counted: the attributes {', '.join(sorted(there.not_counted))}"
-        if there.not_counted else "",
+        f"not counted: the attributes {', '.join(sorted(commands.not_counted))}"
+        if commands.not_counted else "",
         "dates, times, durations and paths in what is printed and in attributes are not counted",
         "" if fills_memory() else UNFILLED,
         f"not tried with {len(chosen)} runs: {'; '.join(untried)}" if untried else "",
     ]  # fmt: skip
-    return Repetition(there.title, tuple(made_runs), tuple(findings), tuple(filter(None, notes)))
+    return Repetition(commands.title, tuple(made_runs), tuple(findings), tuple(filter(None, notes)))
 
 
 @dataclass
@@ -149,9 +149,9 @@ class Commands:
         self._customized.mkdir()
         shutil.copy(listings.__file__, self._customized / f"{listings.NAME}.py")
 
-    def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
+    def run(self, requested: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
         """Yield the number and the result of each run."""
-        for number, circumstance in enumerate(asked):
+        for number, circumstance in enumerate(requested):
             yield number, self._run_one(circumstance)
 
     def _run_one(self, circumstance: Circumstance) -> Ended:
@@ -161,7 +161,7 @@ class Commands:
         options = circumstance.call.options or self.usual
         words = [word.replace(OUT, str(out)) for word in (*self.words, *options)]
         code, printed, errors = self._ended(words, circumstance, out)
-        written = self._moved_out(out)
+        folder = self._moved_out(out)
         if code:
             last = errors.strip().splitlines()[-1:] or printed.strip().splitlines()[-1:]
             words_of = last[0][:_LAST_WORDS] if last else "nothing said"
@@ -172,7 +172,7 @@ class Commands:
                     "it, or try it by itself"
                 )
             return f"{ended}: {words_of}"
-        results, not_counted = files_below(written, self.ignored, self.only)
+        results, not_counted = files_below(folder, self.ignored, self.only)
         self.not_counted |= not_counted
         if printed.strip() and self.printed and PRINTED not in self.ignored:
             places = {str(out): OUT, str(self.place): "…"}
@@ -183,7 +183,7 @@ class Commands:
                 "count; name the folder that it writes into with --folder, or give it {out}, which "
                 "stands for a new folder"
             )
-        shutil.rmtree(written, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         return results
 
     def _ended(
@@ -195,7 +195,7 @@ class Commands:
             if circumstance.call.interrupted:
                 interrupt(words, environment, out)
             begun = time.perf_counter()
-            done = subprocess.run(
+            process = subprocess.run(
                 words, env=environment, capture_output=True, text=True, errors="replace",
                 stdin=subprocess.DEVNULL, timeout=self.patience,
             )  # fmt: skip
@@ -207,7 +207,7 @@ class Commands:
                 f"the command '{words[0]}' cannot be run ({error.strerror}); give a program with "
                 "its arguments after --, as in -- python model.py"
             ) from None
-        return done.returncode, done.stdout, done.stderr
+        return process.returncode, process.stdout, process.stderr
 
     def _environment(self, process: Process) -> dict[str, str]:
         cold = {"NUMBA_CACHE_DIR": str(self.place / f"cold{self.started}")}

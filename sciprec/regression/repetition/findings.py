@@ -141,11 +141,11 @@ class Repetition(Shown):
         return Summary(title, runs_listing(self.made), tuple(self.sentences()))
 
 
-def runs_listing(made: Sequence[Made]) -> Listing:
+def runs_listing(runs: Sequence[Made]) -> Listing:
     """One line per run."""
     rows = [
         (str(n), run.circumstance.words, "–" if n == 1 else _result(run))
-        for n, run in enumerate(made, 1)
+        for n, run in enumerate(runs, 1)
     ]
     return Listing(("run", "what is other", "verdict"), (), rows)
 

@@ -24,7 +24,7 @@ def nobody(words: str) -> None:
 
 
 def judged(
-    asked: Sequence[Circumstance], run: Runs, told: Told = nobody
+    circumstances: Sequence[Circumstance], run: Runs, told: Told = nobody
 ) -> tuple[list[Made], list[Finding]]:
     """Run under each circumstance and compare with the first run; find what results depend on.
 
@@ -34,14 +34,14 @@ def judged(
     a circumstance of several parts that makes a difference each part is tried by itself.
 
     Args:
-        asked: the first run, then others.
+        circumstances: the first run, then others.
         run: makes runs; the first one ends well.
         told: of each run.
     """
-    runs = run(asked)
+    runs = run(circumstances)
     _, truth = next(runs)
     told(FIRST.words)
-    made_runs = _compared(asked, truth, runs, told)
+    made_runs = _compared(circumstances, truth, runs, told)
     if not _by_chance(made_runs):
         made_runs = _apart(_alone(made_runs, truth, run, told), truth, run, told)
         if any(each.difference for each in made_runs):

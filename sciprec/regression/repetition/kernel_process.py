@@ -64,27 +64,27 @@ Answer = dict[str, np.ndarray] | str
 """The results of a call, or the exception that it ends with."""
 
 
-def answers(asked: Asked) -> list[Answer]:
+def answers(task: Asked) -> list[Answer]:
     """Make the calls of a task; return their answers."""
     if LISTED in os.environ:
         list_by_name(os.environ[LISTED])
-    if asked.strict:
+    if task.strict:
         _leave_out_fastmath()
-    from_files = [*asked.others, asked.file] if asked.others_first else [asked.file, *asked.others]
-    for file in asked.plugins:
+    from_files = [*task.others, task.file] if task.others_first else [task.file, *task.others]
+    for file in task.plugins:
         loaded_file(file, "plugin")
     for file in from_files:
-        loaded_file(file, asked.what, registers=False)
-    module = loaded_file(asked.file, asked.what, registers=False)
-    function = getattr(module, asked.function)
-    lifted = None if asked.backend is None else _lifted(function, asked.backend)
+        loaded_file(file, task.what, registers=False)
+    module = loaded_file(task.file, task.what, registers=False)
+    function = getattr(module, task.function)
+    lifted = None if task.backend is None else _lifted(function, task.backend)
     if lifted is None:
         _keep_compiled(function)
         if "numba" not in sys.modules:  # which knows `np.empty` itself by its identity
-            _fill(vars(module), asked.filling)
-    calls = [(_on_threads(lifted, asked, how) if lifted else function) for how in asked.calls]
-    each = zip(calls, asked.calls, strict=True)
-    return [_answer(call, asked.arguments, how) for call, how in each]
+            _fill(vars(module), task.filling)
+    calls = [(_on_threads(lifted, task, how) if lifted else function) for how in task.calls]
+    each = zip(calls, task.calls, strict=True)
+    return [_answer(call, task.arguments, how) for call, how in each]
 
 
 def _lifted(function: Any, backend: str) -> Any:

@@ -205,21 +205,21 @@ class _Processes:
     patience: float | None = None
     started: int = 0
 
-    def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
+    def run(self, requested: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
         """Yield the number and the answer of each call, process by process."""
         groups: list[list[int]] = []
-        for n, circumstance in enumerate(asked):
+        for n, circumstance in enumerate(requested):
             joined = [
                 g
                 for g in groups
-                if circumstance.later and asked[g[0]].process == circumstance.process
+                if circumstance.later and requested[g[0]].process == circumstance.process
             ]
             if joined:
                 joined[0].append(n)
             else:
                 groups.append([n])
         for group in groups:
-            circumstances = [asked[n] for n in group]
+            circumstances = [requested[n] for n in group]
             ended = self._process(circumstances)
             if FIRST in circumstances and isinstance(ended[0], str):
                 kernel = self.named.rpartition(":")[2]
@@ -244,7 +244,7 @@ class _Processes:
         words = [sys.executable, "-P", "-m", "sciprec.regression.repetition.kernel_process"]
         begun = time.perf_counter()
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 [*words, str(request), str(answer)], env=self._environment(process),
                 capture_output=True, text=True, errors="replace", timeout=self.patience,
             )  # fmt: skip
@@ -252,7 +252,7 @@ class _Processes:
             return [f"no end within {self.patience:.0f} s"] * len(calls)
         self.patience = self.patience or patience(time.perf_counter() - begun)
         if not answer.exists():
-            return [_died(done.returncode, done.stderr)] * len(calls)
+            return [_died(completed.returncode, completed.stderr)] * len(calls)
         answers = pickle.loads(answer.read_bytes())
         if isinstance(answers, str):
             raise InputError(answers)

@@ -93,14 +93,14 @@ def _difference(name: str, then: Any, now: Any) -> Difference | None:
     if not places.size:
         return None
     index = tuple(int(i) for i in np.unravel_index(places[0], then.shape))
-    first, other = (_shown(side.reshape(-1)[places[0]]) for side in (then, now))
+    first, second = (_shown(side.reshape(-1)[places[0]]) for side in (then, now))
     if not then.shape:
-        return Difference(name, f"'{name}' was {first} and is {other}", (), first, other, 1, 1)
+        return Difference(name, f"'{name}' was {first} and is {second}", (), first, second, 1, 1)
     words = (
         f"{places.size} of {then.size} elements of '{name}' differ, first "
-        f"{list(index)}: {first} and {other}"
+        f"{list(index)}: {first} and {second}"
     )
-    return Difference(name, words, index, first, other, int(places.size), then.size)
+    return Difference(name, words, index, first, second, int(places.size), then.size)
 
 
 def _as_lines(content: bytes) -> tuple[str, ...]:
@@ -124,12 +124,12 @@ def _in_lines(name: str, then: tuple[str, ...], now: tuple[str, ...]) -> Differe
         return Difference(name, words, (line,), "", "", count, of)
     a, b = then[line].split(), now[line].split()
     k = next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
-    first, other = (f"{parts[k]:.60}" if len(a) == len(b) else f"{' '.join(parts):.60}"
+    first, second = (f"{parts[k]:.60}" if len(a) == len(b) else f"{' '.join(parts):.60}"
                     for parts in (a, b))  # fmt: skip
     words = (
-        f"{count} of {of} lines of '{name}' differ, first line {line + 1}: '{first}' and '{other}'"
+        f"{count} of {of} lines of '{name}' differ, first line {line + 1}: '{first}' and '{second}'"
     )
-    return Difference(name, words, (line,), first, other, count, of)
+    return Difference(name, words, (line,), first, second, count, of)
 
 
 def _apart(then: np.ndarray, now: np.ndarray) -> np.ndarray:

@@ -134,11 +134,11 @@ def _reads_others(target: ast.Subscript, value: ast.expr, own_names: set[str]) -
     )  # fmt: skip
 
 
-def _whole_row(read: ast.Subscript, written: ast.Subscript) -> bool:
+def _whole_row(read: ast.Subscript, target: ast.Subscript) -> bool:
     """Whether the first index, by which iterations differ, is the same."""
 
     def first(node: ast.Subscript) -> str:
         inner = node.slice
         return ast.unparse(inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner)
 
-    return first(read) == first(written)
+    return first(read) == first(target)

@@ -77,12 +77,12 @@ class Scope:
 def behind_kernel(kernel: Any) -> list[Scope]:
     """A kernel, and functions of the user's own that it names."""
     scopes: list[Scope] = []
-    waiting, seen = list(_functions_of(kernel, ())), set()
+    waiting, visited = list(_functions_of(kernel, ())), set()
     while waiting and len(scopes) < _MOST_FILES:
         function, options = waiting.pop(0)
-        if function.__code__ in seen or not _is_own(function):
+        if function.__code__ in visited or not _is_own(function):
             continue
-        seen.add(function.__code__)
+        visited.add(function.__code__)
         scopes += [replace(scope, options=options) for scope in _scope_of(function)]
         names = tuple(_names(function.__code__))
         for name in names:
@@ -168,11 +168,11 @@ def behind_command(words: list[str]) -> list[Scope]:
     if "-m" in words[:-1]:
         module = Path(words[words.index("-m") + 1].replace(".", "/")).with_suffix(".py")
         scripts += [module] if module.is_file() else []
-    scopes, waiting, seen = [], scripts, set()
+    scopes, waiting, visited = [], scripts, set()
     while waiting and len(scopes) < _MOST_FILES:
         file = waiting.pop(0).resolve()
-        scope = None if file in seen else module_scope(file)
-        seen.add(file)
+        scope = None if file in visited else module_scope(file)
+        visited.add(file)
         if scope is not None:
             scopes.append(scope)
             waiting += _beside(scope, file.parent)

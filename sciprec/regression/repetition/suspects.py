@@ -317,10 +317,10 @@ def _drawn_from_a_kept_state(scope: Scope) -> Seen:
         for t in node.targets if isinstance(t, ast.Name)
     }  # fmt: skip
     for node in ast.walk(scope.node):
-        drawn = is_method(node) and isinstance(node.func.value, ast.Name) and (
+        by_method = is_method(node) and isinstance(node.func.value, ast.Name) and (
             node.func.value.id in states
         )
-        if drawn or DRAWN.match(scope.calls(node)):
+        if by_method or DRAWN.match(scope.calls(node)):
             yield node.lineno, "random numbers of a state that is kept between calls"
 
 
@@ -498,14 +498,14 @@ def _lifted_on_threads(scope: Scope) -> Seen:
         if scope.calls(node).rpartition(".")[2] != "lift" or not isinstance(node, ast.Call):
             continue
         args = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "backend")]
-        named = {a.value for a in args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+        names = {a.value for a in args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
         random = [f"round={rule.name}" for rule in ROUNDINGS.values() if rule.random]
-        if any(word in name for word in [*random, "noise"] for name in named):
+        if any(word in name for word in [*random, "noise"] for name in names):
             yield node.lineno, (
                 "calls on threads draw random bits in the order in which they come; call "
                 "lifted.stream(n) with the number n of each task"
             )
-        elif any("fix" in name for name in named):
+        elif any("fix" in name for name in names):
             yield node.lineno, (
                 "units of fixed point follow the order in which threads call; call the kernel with "
                 "representative arguments first, and then lifted.freeze()"

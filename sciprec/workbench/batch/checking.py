@@ -102,7 +102,7 @@ def _wrong_with(scenario: Scenario, variants: Iterable[Variant] = ()) -> list[st
     complaints: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
     own_variants = variants_of(scenario, scenario.backends or (TRUTH,))
     plan = None if complaints or scenario.monitor is None else scenario.monitor.plan()
-    for variant in (*own_variants, *(other for other in variants if other not in own_variants)):
+    for variant in (*own_variants, *(v for v in variants if v not in own_variants)):
         try:
             kind_of(scenario).check(scenario.table, variant)
         except InputError as error:

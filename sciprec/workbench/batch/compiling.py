@@ -241,7 +241,7 @@ def compile_given() -> None:
     """Compile runs that come on standard input, and write a byte for each: the process of
     `compile_ahead`. A run that cannot be compiled says so when it is made.
     """
-    done = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # kernels may print
     while True:
         try:
@@ -251,4 +251,4 @@ def compile_given() -> None:
         with contextlib.suppress(Exception):
             load_files(files)
             compile_kernels(pickle.loads(packed_run), is_compared=is_first)
-        done.write(b".")
+        output.write(b".")

@@ -122,16 +122,16 @@ def _unless_refused(
     if outcome.refused:
         raise ModelError(f"scenario '{outcome.scenario}': {outcome.failure}")
     if outcome.shapes:
-        other = first.setdefault(outcome.scenario, outcome)
-        for name in dict.fromkeys((*other.shapes, *outcome.shapes)):
+        earlier = first.setdefault(outcome.scenario, outcome)
+        for name in dict.fromkeys((*earlier.shapes, *outcome.shapes)):
             mine, its = (
                 f"has the shape {each.shapes[name]}" if name in each.shapes else "is missing"
-                for each in (outcome, other)
+                for each in (outcome, earlier)
             )
             if mine != its:
                 raise ModelError(
                     f"scenario '{outcome.scenario}': the variable '{name}' {mine} in "
-                    f"{outcome.label} and {its} in {other.label}; let the model give the same "
+                    f"{outcome.label} and {its} in {earlier.label}; let the model give the same "
                     "variables on the same points in every arithmetic"
                 )
     on_done(outcome)
@@ -177,11 +177,11 @@ def _hearing(client: Any, runs: Sequence[Run], on_days: Days | None) -> Iterator
     if on_days is None:
         yield None
         return
-    named = {run.file: run for run in runs}
+    run_of = {run.file: run for run in runs}
 
     def heard(event: Any) -> None:
         file, days = event[1]
-        on_days(named[file], days)
+        on_days(run_of[file], days)
 
     topic = f"sciprec-days-{uuid.uuid4().hex}"
     client.subscribe_topic(topic, heard)

@@ -48,7 +48,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     start = time.perf_counter()
     failure = pace = stopped = ""
     alerts: tuple[str, ...] = ()
-    refused, shapes, notes, written = False, {}, [], {}
+    refused, shapes, notes, digests_of = False, {}, [], {}
     listening = None if on_days is None else partial(on_days, run)
     state = RunState(run, folder) if is_watched(run) else None
     if state is not None:
@@ -67,7 +67,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
             dataset.attrs[PEAK_MEMORY] = peak
         dataset = digests.seal(dataset)
         files.write(dataset, Path(folder) / run.file)
-        written = {"run": dataset.attrs[RUN], "digest": dataset.attrs[digests.OF_RUN]}
+        digests_of = {"run": dataset.attrs[RUN], "digest": dataset.attrs[digests.OF_RUN]}
         remove_interrupted(interrupted)
         remember(run)
         pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)
@@ -88,7 +88,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     seconds = time.perf_counter() - start
     return run.outcome(
         seconds, failure or stopped, pace=pace, partial=bool(stopped),
-        refused=refused, alerts=alerts, notes=tuple(notes), shapes=shapes, **written,
+        refused=refused, alerts=alerts, notes=tuple(notes), shapes=shapes, **digests_of,
     )  # fmt: skip
 
 
@@ -188,10 +188,10 @@ def with_identity(
         variant: the arithmetic with what belongs to it.
         member: of the scenario's ensemble.
     """
-    shown = variant.label + (f", member {member}" if member else "")
+    label = variant.label + (f", member {member}" if member else "")
     dataset.attrs = {
         "Conventions": CONVENTIONS,
-        "title": f"{title} ({shown})",
+        "title": f"{title} ({label})",
         "source": f"sciprec {made_by['sciprec']}: {source}",
         "history": f"{made_by['made_at']} sciprec run",
         "references": source,

@@ -127,12 +127,12 @@ def _listed(folder: Path) -> dict[str, Mapping[str, Any]]:
         return {}
 
 
-def kept(found: ExistingFile, folder: str | Path) -> Outcome | None:
+def kept(existing: ExistingFile, folder: str | Path) -> Outcome | None:
     """The outcome of a run that is kept, None where it has to be made.
 
     A file that is judged otherwise by now, or stands in other company, gets the scenario as it is.
     """
-    run, attributes = found.run, found.attributes
+    run, attributes = existing.run, existing.attributes
     if attributes is None:
         return None
     try:
@@ -142,7 +142,7 @@ def kept(found: ExistingFile, folder: str | Path) -> Outcome | None:
     stopped = stopped_early(attributes)
     return run.outcome(
         float(attributes[SECONDS]), stopped, kept=True, partial=bool(stopped),
-        alerts=told_alerts(attributes), run=attributes[RUN], digest=found.digest,
+        alerts=told_alerts(attributes), run=attributes[RUN], digest=existing.digest,
     )  # fmt: skip
 
 

@@ -10,18 +10,18 @@ from sciprec.scenario.loading import Scenario
 from sciprec.workbench.kinds import kind_of
 
 
-def wrong_tolerances(scenario: Scenario, known: tuple[str, ...] | None) -> list[str]:
+def wrong_tolerances(scenario: Scenario, compared: tuple[str, ...] | None) -> list[str]:
     """A sentence for each tolerance that names no metric, or no variable that these runs compare.
 
     Args:
         scenario: whose tolerances.
-        known: the variables of its files that are compared; None where that cannot be told.
+        compared: the variables of its files that are compared; None where that cannot be told.
     """
     complaints = []
     for tolerance in scenario.tolerance:
         for key, names, whose in (
             ("metric", tuple(metrics()), ""),
-            ("variable", known, f" for runs of kind '{scenario.kind}' with these keys"),
+            ("variable", compared, f" for runs of kind '{scenario.kind}' with these keys"),
         ):
             value = getattr(tolerance, key)
             if names is not None and value not in names:
@@ -29,9 +29,9 @@ def wrong_tolerances(scenario: Scenario, known: tuple[str, ...] | None) -> list[
                     f"[[tolerance]] names the unknown {key} '{value}'; known{whose}: "
                     f"{', '.join(names)}{meant(value, names)}"
                 )
-        in_errors = tolerance.metric == "standard_errors" and tolerance.variable in (known or ())
-        if in_errors and not _estimated(tolerance.variable, known):
-            estimated = ", ".join(n for n in known if _estimated(n, known)) or "none"
+        in_errors = tolerance.metric == "standard_errors" and tolerance.variable in (compared or ())
+        if in_errors and not _estimated(tolerance.variable, compared):
+            estimated = ", ".join(n for n in compared if _estimated(n, compared)) or "none"
             complaints.append(
                 f"[[tolerance]] holds '{tolerance.variable}' against its standard error, which it "
                 f"does not have; of these runs' variables have one: {estimated}; name another "

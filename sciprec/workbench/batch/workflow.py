@@ -343,9 +343,9 @@ def _notes(names: Sequence[str], folder: Path) -> tuple[str, ...]:
     """Notes for a reader of the folder about files that are not on the page."""
     if not names:
         return ()
-    shown = ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
+    listed = ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
     return (
-        f"{len(names)} of the files in '{folder}' are not on the page: {shown}; they are of other "
+        f"{len(names)} of the files in '{folder}' are not on the page: {listed}; they are of other "
         "scenarios of the same name, or of runs that were not asked for now; remove them, or give "
         "another folder with --out",
     )

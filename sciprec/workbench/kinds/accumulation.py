@@ -66,11 +66,11 @@ def _run(table: AccumulationRun, variant: Variant, around: Surroundings) -> xr.D
     from sciprec.accumulation import accumulate
 
     chosen = variant.compensation.resolved()
-    done = accumulate(
+    result = accumulate(
         **table.model_dump(), backend=variant.backend, compensation=chosen, monitor=around.monitor
     )
-    dataset = accumulation_dataset(done)
-    return dataset if done.observed is None else with_monitor(dataset, done.observed)
+    dataset = accumulation_dataset(result)
+    return dataset if result.observed is None else with_monitor(dataset, result.observed)
 
 
 def _check(table: AccumulationRun, variant: Variant) -> None:

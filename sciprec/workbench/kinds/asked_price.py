@@ -38,16 +38,16 @@ class PriceScenario(Scenario):
     takes_compensation: ClassVar[bool] = False
 
 
-def price_scenario(given: AskedPrice, backend: str) -> PriceScenario:
+def price_scenario(request: AskedPrice, backend: str) -> PriceScenario:
     """A request as a scenario in one arithmetic."""
-    payoffs = given.payoffs
+    payoffs = request.payoffs
     return PriceScenario(
         name=f"price_{payoffs.kind}".replace("-", "_").lower(),
         title=f"Prices of {payoffs.kind}",
         source="a request of sciprec price",
         kind=KIND,
         backends=(backend,),
-        asked_price=given,
+        asked_price=request,
     )
 
 

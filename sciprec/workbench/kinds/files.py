@@ -175,10 +175,10 @@ def examined(content: dict[str, Any]) -> Examined:
     if not isinstance(name, str) or name not in registered:
         problem = "is missing" if name is None else f"was given {arguments.shown(name)}"
         near = [key for key in content if key != "kind" and meant("kind", [key])]
-        written = f"; '{near[0]}' stands there: write kind" if name is None and near else ""
+        hint = f"; '{near[0]}' stands there: write kind" if name is None and near else ""
         no_kind = (
             f"the key 'kind' {problem}; accepted: {', '.join(registered)}{meant(name, registered)}"
-            f"{written}"
+            f"{hint}"
         )
         return Examined(None, (no_kind, *_of_every_kind(content)))
     kind, remaining = registered[name], content

@@ -59,8 +59,8 @@ class HestonScenario(WithPolicies, Scenario):
 
     @model_validator(mode="after")
     def _corrected_where_a_bound_is_made(self) -> HestonScenario:
-        named = [choice.name for choice in self.compensation]
-        if CORRECTION in named and self.heston.simulation.tolerance is None:
+        names = [choice.name for choice in self.compensation]
+        if CORRECTION in names and self.heston.simulation.tolerance is None:
             raise ValueError(
                 "the key 'compensation' has \"correction\", and only prices with a 'tolerance' are "
                 "corrected; accepted with 'n_paths': \"none\" and \"carry\"; or give a tolerance "
@@ -73,19 +73,19 @@ class HestonScenario(WithPolicies, Scenario):
         return self.compensation or (CorrectionChoice(name=CARRY),)
 
 
-def _run(given: HestonRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+def _run(table: HestonRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Price the grid; members draw paths of their own, and the truth carries residuals."""
     if around.member is not None:
-        seed = member_seed(given.simulation.seed, around.member.member)
-        simulation = given.simulation.model_copy(update={"seed": seed})
-        given = given.model_copy(update={"simulation": simulation})
+        seed = member_seed(table.simulation.seed, around.member.member)
+        simulation = table.simulation.model_copy(update={"seed": seed})
+        table = table.model_copy(update={"simulation": simulation})
     compensation = variant.compensation.resolved() or CARRY
     dataset = heston_grid.run(
-        given, variant.backend, compensation, around.threads, around.monitor
+        table, variant.backend, compensation, around.threads, around.monitor
     )
-    model = given.model
+    model = table.model
     market = {"spot": model.spot, "rate": model.rate, "dividend_yield": model.dividend_yield}
-    market["payoff"] = given.payoffs.kind
+    market["payoff"] = table.payoffs.kind
     return dataset.assign_attrs({MARKET: json.dumps(market, sort_keys=True)})
 
 
@@ -102,8 +102,8 @@ def member_seed(seed: int, member: int) -> int:
     return ((high << 32) | low) >> 2
 
 
-def _estimate(given: HestonRun, variant: Variant, slowness: float) -> Estimate:
-    simulation, payoffs = given.simulation, given.payoffs
+def _estimate(table: HestonRun, variant: Variant, slowness: float) -> Estimate:
+    simulation, payoffs = table.simulation, table.payoffs
     prices = len(payoffs.strikes) * len(payoffs.maturities_years)
     megabytes = 10 * prices * NUMBER_BYTES / 1e6
     if simulation.tolerance is not None:
@@ -115,47 +115,47 @@ def _estimate(given: HestonRun, variant: Variant, slowness: float) -> Estimate:
     )
 
 
-def _kernels(given: HestonRun, variant: Variant) -> list[Any]:
-    simulation = given.simulation
-    return [given.payoffs.kind, simulation.scheme, simulation.tolerance is None]
+def _kernels(table: HestonRun, variant: Variant) -> list[Any]:
+    simulation = table.simulation
+    return [table.payoffs.kind, simulation.scheme, simulation.tolerance is None]
 
 
-def _brief(given: HestonRun) -> HestonRun:
+def _brief(table: HestonRun) -> HestonRun:
     """A few paths, or prices that nearly any bound is good enough for."""
-    simulation = given.simulation
+    simulation = table.simulation
     few = (
         {"tolerance": "90%", "max_paths": PATHS[0]}
         if simulation.n_paths is None
         else {"n_paths": min(simulation.n_paths, 16)}
     )
-    return given.model_copy(update={"simulation": simulation.model_copy(update=few)})
+    return table.model_copy(update={"simulation": simulation.model_copy(update=few)})
 
 
-def moved_model(given: Any, move: Callable[[float], float]) -> Any:
+def moved_model(table: Any, move: Callable[[float], float]) -> Any:
     """The table, the parameters of its model moved where they stay in their domain."""
-    model = given.model.model_dump()
+    model = table.model.model_dump()
     for name, value in model.items():
         with contextlib.suppress(InputError):
             model[name] = HESTON_MODEL[name].number(name, move(value))
-    return given.model_copy(update={"model": type(given.model)(**model)})
+    return table.model_copy(update={"model": type(table.model)(**model)})
 
 
-def heston_sources(given: Any) -> tuple[Any, ...]:
+def heston_sources(table: Any) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
     from sciprec.heston.options.catalogue import payoff_named
     from sciprec.heston.schemes.catalogue import scheme_named
 
-    return payoff_named(given.payoffs.kind), scheme_named(given.simulation.scheme)
+    return payoff_named(table.payoffs.kind), scheme_named(table.simulation.scheme)
 
 
-def _residuals(given: HestonRun) -> list[tuple[str, int, int]]:
+def _residuals(table: HestonRun) -> list[tuple[str, int, int]]:
     """The carries of a block of paths."""
-    simulation = given.simulation
+    simulation = table.simulation
     paths = min(simulation.block_paths, simulation.n_paths or simulation.block_paths)
     return [("log_spot", paths, 1), ("variance", paths, 1)]
 
 
-def _watched(given: HestonRun) -> tuple[str, ...]:
+def _watched(table: HestonRun) -> tuple[str, ...]:
     """The states of a path."""
     from sciprec.heston.simulation.observing import STATES
 

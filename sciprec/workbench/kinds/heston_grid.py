@@ -27,15 +27,15 @@ _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
 _TRUTHS = ("analytic_price", "analytic_implied_volatility")
 
 
-def stored_variables(given: HestonRun) -> tuple[str, ...]:
+def stored_variables(table: HestonRun) -> tuple[str, ...]:
     """Names of the variables that a run's file holds."""
-    if given.simulation.tolerance is None:
+    if table.simulation.tolerance is None:
         return (*_PER_STRIKE, *_PER_MATURITY)
     return (*PRICED, *VOLATILITIES, RELATIVE_ROUNDING, *_TRUTHS)
 
 
 def run(
-    given: HestonRun,
+    table: HestonRun,
     backend: str,
     compensation: str,
     threads: int = 1,
@@ -44,25 +44,25 @@ def run(
     """Price a grid of options, one simulation per maturity.
 
     Args:
-        given: the table of the scenario.
+        table: of the scenario.
         backend: arithmetic of the paths.
         compensation: "none", "carry" or, where a bound is made, "correction".
         threads: blocks of paths that are simulated at a time.
         monitor: looks at the first paths to the longest maturity; or None.
     """
-    how = _how(given.simulation, backend) | {"compensation": compensation, "threads": threads}
-    if given.simulation.tolerance is None:
-        n_steps = _steps_to(given.payoffs.maturities_years[-1], given.simulation)
-        observed = _observed(given, how, monitor, n_steps)
-        dataset = _with_a_number_of_paths(given, how)
+    how = _how(table.simulation, backend) | {"compensation": compensation, "threads": threads}
+    if table.simulation.tolerance is None:
+        n_steps = _steps_to(table.payoffs.maturities_years[-1], table.simulation)
+        observed = _observed(table, how, monitor, n_steps)
+        dataset = _with_a_number_of_paths(table, how)
     else:
-        dataset, n_steps = _with_a_bound(given, how)
-        observed = _observed(given, how, monitor, n_steps)
+        dataset, n_steps = _with_a_bound(table, how)
+        observed = _observed(table, how, monitor, n_steps)
     return dataset if observed is None else with_monitor(dataset, observed)
 
 
 def _observed(
-    given: HestonRun, how: dict[str, Any], monitor: WatchPlan | None, n_steps: int
+    table: HestonRun, how: dict[str, Any], monitor: WatchPlan | None, n_steps: int
 ) -> Observed | None:
     """A monitor's view of the first paths to the longest maturity; None without a monitor. The
     integral of the variance is read by prices with a bound alone.
@@ -72,12 +72,12 @@ def _observed(
     from sciprec import heston
     from sciprec.heston.simulation.observing import STATES, observed_paths
 
-    model, maturity = heston.Model(**given.model.model_dump()), given.payoffs.maturities_years[-1]
+    model, maturity = heston.Model(**table.model.model_dump()), table.payoffs.maturities_years[-1]
     return observed_paths(
-        model, maturity, monitor, n_paths=given.simulation.n_paths, n_steps=n_steps,
+        model, maturity, monitor, n_paths=table.simulation.n_paths, n_steps=n_steps,
         carried=how["compensation"] != "none",
-        judged=STATES[:2] if given.simulation.tolerance is None else STATES,
-        **_how(given.simulation, how["backend"]),
+        judged=STATES[:2] if table.simulation.tolerance is None else STATES,
+        **_how(table.simulation, how["backend"]),
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _steps_to(maturity: float, simulation: HestonSimulation) -> int:
     return max(1, math.ceil(maturity * simulation.steps_per_year))
 
 
-def check(given: HestonRun, variant: Variant) -> None:
+def check(table: HestonRun, variant: Variant) -> None:
     """Look at what only the model knows, before anything is computed.
 
     Raises:
@@ -97,22 +97,22 @@ def check(given: HestonRun, variant: Variant) -> None:
     from sciprec.heston.payoff_registry import check_payoffs
     from sciprec.heston.schemes.catalogue import scheme_named
 
-    model = heston.Model(**given.model.model_dump())
-    scheme = scheme_named(given.simulation.scheme)
-    if given.simulation.tolerance is not None and not scheme.lifts:
+    model = heston.Model(**table.model.model_dump())
+    scheme = scheme_named(table.simulation.scheme)
+    if table.simulation.tolerance is not None and not scheme.lifts:
         raise InputError(
             f"scheme {scheme.name!r} makes no bound; accepted with 'tolerance': a scheme that "
             "lifts, such as 'quadratic_exponential_martingale'"
         )
-    years = given.payoffs.maturities_years
-    check_payoffs([p for year in years for p in grid_options(given.payoffs, year)], model)
+    years = table.payoffs.maturities_years
+    check_payoffs([p for year in years for p in grid_options(table.payoffs, year)], model)
 
 
-def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
+def grid_options(table: HestonPayoffs, maturity: float) -> list[Any]:
     """The payoffs of one maturity, by strike.
 
     Args:
-        given: the table of the scenario.
+        table: of the scenario.
         maturity: years.
 
     Raises:
@@ -121,29 +121,29 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     from sciprec.heston.options.catalogue import payoff_named, payoffs
     from sciprec.heston.payoff_registry import payoff_grid
 
-    if "strike" not in payoff_named(given.kind).parameters:
-        names = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
-        raise InputError(f"payoff {given.kind!r} has no strike; accepted: {', '.join(names)}")
-    others = {"fixings": given.fixings, "barrier": given.barrier} | (given.parameters or {})
-    return payoff_grid(given.kind, given.strikes, [maturity], **others)
+    if "strike" not in payoff_named(table.kind).parameters:
+        names = sorted(name for name, entry in payoffs().items() if "strike" in entry.parameters)
+        raise InputError(f"payoff {table.kind!r} has no strike; accepted: {', '.join(names)}")
+    parameters = {"fixings": table.fixings, "barrier": table.barrier} | (table.parameters or {})
+    return payoff_grid(table.kind, table.strikes, [maturity], **parameters)
 
 
-def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
+def _with_a_number_of_paths(table: HestonRun, how: dict[str, Any]) -> xr.Dataset:
     """Means of payments and their standard errors."""
     from sciprec import heston
     from sciprec.heston.semianalytic.black import implied_volatilities
     from sciprec.heston.simulation import paths
     from sciprec.heston.simulation.fixed_counts import added
 
-    model = heston.Model(**given.model.model_dump())
-    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
-    simulation = given.simulation
+    model = heston.Model(**table.model.model_dump())
+    strikes, maturities = table.payoffs.strikes, table.payoffs.maturities_years
+    simulation = table.simulation
     how = how | {"block_paths": simulation.block_paths}
     grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
     per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
-    timing, done = Timing(), []
+    timing, fixed_points = Timing(), []
     for row, maturity in enumerate(maturities):
-        options = grid_options(given.payoffs, maturity)
+        options = grid_options(table.payoffs, maturity)
         # a tiny run first compiles the kernels, so that the time of the real one is its own
         paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1, "threads": 1}))
         n_steps = _steps_to(maturity, simulation)
@@ -156,7 +156,7 @@ def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset
         for name in _PER_MATURITY:
             per_maturity[name][row] = getattr(estimate, name)
         timing += estimate.timing
-        done.append(estimate.fixed_point)
+        fixed_points.append(estimate.fixed_point)
     return prices_dataset(
         strikes,
         maturities,
@@ -164,11 +164,11 @@ def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset
         n_paths=simulation.n_paths,
         blow_up="",
         **timing_attributes(timing),
-        **fixed_point_attributes(added(done)),
+        **fixed_point_attributes(added(fixed_points)),
     )
 
 
-def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> tuple[xr.Dataset, int]:
+def _with_a_bound(table: HestonRun, how: dict[str, Any]) -> tuple[xr.Dataset, int]:
     """Prices whose bounds meet a tolerance, one pricing per maturity, at the maturity's own steps;
     and the steps of most paths to the last one.
 
@@ -178,21 +178,21 @@ def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> tuple[xr.Dataset, in
     from sciprec.heston.bounds.pricing import price
     from sciprec.heston.simulation.fixed_counts import added
 
-    model = heston.Model(**given.model.model_dump())
-    tolerance = price_tolerance(given.simulation.tolerance)
+    model = heston.Model(**table.model.model_dump())
+    tolerance = price_tolerance(table.simulation.tolerance)
     how = how | {"tolerance": tolerance.value, "relative": tolerance.relative}
     for name in ("confidence", "max_paths"):
-        if getattr(given.simulation, name) is not None:
-            how[name] = getattr(given.simulation, name)
+        if getattr(table.simulation, name) is not None:
+            how[name] = getattr(table.simulation, name)
     results, extra = [], []
-    for maturity in given.payoffs.maturities_years:
-        options = grid_options(given.payoffs, maturity)
+    for maturity in table.payoffs.maturities_years:
+        options = grid_options(table.payoffs, maturity)
         results.append(price(model, options, **how))
         extra.append(_truths(model, options))
     grid = {name: np.stack([row[name] for row in extra]) for name in extra[0]}
     dataset = surface_dataset(
-        given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
-        blow_up="", notes=_notes(given, results),
+        table.payoffs.strikes, table.payoffs.maturities_years, results, grid,
+        blow_up="", notes=_notes(table, results),
         **timing_attributes(levels_timing(results)),
         **fixed_point_attributes(added(result.fixed_point for result in results)),
     )  # fmt: skip
@@ -210,10 +210,10 @@ def _how(simulation: HestonSimulation, backend: str) -> dict[str, Any]:
     return {"backend": backend, "scheme": simulation.scheme, "seed": simulation.seed}
 
 
-def _notes(given: HestonRun, results: Sequence[Any]) -> str:
+def _notes(table: HestonRun, results: Sequence[Any]) -> str:
     """The pricings' own remarks, as JSON: a list of sentences."""
     notes = []
-    for maturity, result in zip(given.payoffs.maturities_years, results, strict=True):
+    for maturity, result in zip(table.payoffs.maturities_years, results, strict=True):
         notes += [f"maturity {maturity:g}: {sentence}" for sentence in result.sentences]
     return json.dumps(notes)
 

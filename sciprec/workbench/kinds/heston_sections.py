@@ -109,10 +109,10 @@ class HestonSimulation(Section):
 
     @field_validator("tolerance")
     @classmethod
-    def _readable(cls, written: str | None) -> str | None:
-        if written is not None:
-            price_tolerance(written)
-        return written
+    def _readable(cls, text: str | None) -> str | None:
+        if text is not None:
+            price_tolerance(text)
+        return text
 
     @model_validator(mode="after")
     def _one_of_two_forms(self) -> HestonSimulation:

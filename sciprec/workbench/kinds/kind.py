@@ -180,9 +180,9 @@ def register(kind: Kind) -> Kind:
     Raises:
         InputError: another one has this name.
     """
-    other = _KINDS.get(kind.name)
-    if other is not None and not _is_same(kind, other):
-        where = f" in '{other.file}'" if other.file else ""
+    registered = _KINDS.get(kind.name)
+    if registered is not None and not _is_same(kind, registered):
+        where = f" in '{registered.file}'" if registered.file else ""
         raise InputError(
             f"the kind '{kind.name}' is there already{where}; give yours another name"
         )
@@ -200,8 +200,8 @@ def _is_same(kind: Kind, other: Kind) -> bool:
 
 def _origin(run: Callable) -> tuple[str, str]:
     """Module and name of a function; of another callable, such as a partial one, its class's."""
-    named = run if hasattr(run, "__qualname__") else type(run)
-    return (named.__module__, named.__qualname__)
+    definition = run if hasattr(run, "__qualname__") else type(run)
+    return (definition.__module__, definition.__qualname__)
 
 
 def kind_called(name: str) -> Kind | None:

@@ -63,8 +63,8 @@ def mixture_rows() -> list[dict[str, str]]:
             "Fourier": stages.fourier,
         }  # fmt: skip
         about = f"{lowest} in {stages.kept}" if lowest else "what is handed on is rounded, too"
-        named = {k: str(f) for k, f in formats.items() if f}
-        rows.append(_row(f"stages {name}", "any", named, about))
+        in_stages = {k: str(f) for k, f in formats.items() if f}
+        rows.append(_row(f"stages {name}", "any", in_stages, about))
     return rows
 
 

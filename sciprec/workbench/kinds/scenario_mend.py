@@ -171,10 +171,10 @@ class _ScenarioSearch:
         singles = [
             *self._carried(), *self._policies(), *self._by_function(), *self._everywhere()
         ]  # fmt: skip
-        best, others = ranked[:1], sorted(ranked[1:], key=lambda p: -abs(p.share))[:_FEW]
-        together = [(*best, part) for part in others]
-        if len(others) > 1:
-            together.append((*best, *others))
+        best, remaining = ranked[:1], sorted(ranked[1:], key=lambda p: -abs(p.share))[:_FEW]
+        together = [(*best, part) for part in remaining]
+        if len(remaining) > 1:
+            together.append((*best, *remaining))
         self.planned = len(ranked) + len(singles) + len(together)
         for candidate in singles:
             self._try(candidate)
@@ -208,12 +208,12 @@ class _ScenarioSearch:
             policy = Policy(name, self.subject.backend.name, self.wide)
             wide = [s.name for s in self.stages if not policy.is_narrow(s)]
             narrow = [s.name for s in self.stages if policy.is_narrow(s)]
-            rest = name == "O1"
+            all_but = name == "O1"
             label = f"{' + '.join(wide)} in {self.wide}"
-            if rest:
+            if all_but:
                 label = f"all but {' + '.join(narrow)} in {self.wide}"
             candidates.append(_Candidate(
-                f"policy {name}: {label}", _SPLIT, policy.text, bits=self._bits(wide, rest)
+                f"policy {name}: {label}", _SPLIT, policy.text, bits=self._bits(wide, all_but)
             ))  # fmt: skip
         return candidates
 
@@ -277,13 +277,13 @@ class _ScenarioSearch:
         arithmetic = arithmetic_of(self.subject.backend.name)
         return stored_bits(arithmetic_of(self.wide).format) / stored_bits(arithmetic.format)
 
-    def _bits(self, names: Iterable[str], rest: bool = False) -> float:
+    def _bits(self, names: Iterable[str], all_but: bool = False) -> float:
         """Bits of executed operations with some stages in the wider format, and what no stage has.
         """
         every = {p.name: p.operations for p in self.trace.stages}
         stage_names = {stage.name for stage in self.stages}
         wide = sum(
-            n for name, n in every.items() if name in names or rest and name not in stage_names
+            n for name, n in every.items() if name in names or all_but and name not in stage_names
         )
         return 1.0 + (self._ratio - 1.0) * wide / max(sum(every.values()), 1)
 
@@ -291,23 +291,23 @@ class _ScenarioSearch:
 
     def _try(self, candidate: _Candidate) -> None:
         """Run a candidate, as its file would."""
-        done = len(self.judged)
-        self.trace.tell("remedies tried", done, max(self.planned, done + 1))
+        count = len(self.judged)
+        self.trace.tell("remedies tried", count, max(self.planned, count + 1))
         subject = self.subject
         try:
             changed = loaded(subject.scenario, subject.with_keys(candidate))
             backend = resolve_backend(candidate.backend)
             variant = first_variant(changed, backend.name)
             program = program_of(changed, variant, subject.output)
-            left = self.runs.error_of(backend, program) / self.runs.error
+            error_left = self.runs.error_of(backend, program) / self.runs.error
         except InputError as error:
             why = f"is refused: {str(error).splitlines()[0]}"
             self.judged.append(_Judged(candidate, math.inf, why=why))
             return
         more = 0
-        if candidate.compensation and left < HELPS:
+        if candidate.compensation and error_left < HELPS:
             more = self.trace.operations_more(program)
-        self.judged.append(_Judged(candidate, left, more))
+        self.judged.append(_Judged(candidate, error_left, more))
 
     # ---- what is offered -----------------------------------------------------------------------
 
@@ -326,14 +326,14 @@ class _ScenarioSearch:
                 tried.append(replace(judged, why=why))
         offered.sort(key=lambda j: j.left)
         proposals = tuple(map(self._proposal, offered))
-        others = tuple(
+        refused = tuple(
             RefusedCandidate(
                 j.candidate.title, 0, j.why or f"leaves {in_percent(j.left)} of the error"
             )
             for j in tried
         )
         mend = ModelMend(
-            trace.model, trace.backend, self.runs.error, proposals, others, "",
+            trace.model, trace.backend, self.runs.error, proposals, refused, "",
             self._notes(proposals),
         )  # fmt: skip
         return replace(mend, verdict=self._verdict(mend))

@@ -83,7 +83,7 @@ def tune_scenario(
     choice("rounds", rounds, ROUNDS)
     outputs = output if output is None else tuple(names("output", output))
     stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if by == "stage" else ()
-    other = None
+    check_program = None
     if check is not None:
         if not changes_of(check, "check"):
             raise InputError(
@@ -91,14 +91,14 @@ def tune_scenario(
                 'change something, as in {"climate.days": 2.0}'
             )
         changed = _require_own_format(loaded(scenario, {**(changes or {}), **check}))
-        other = program_of(changed, _BARE, outputs)
+        check_program = program_of(changed, _BARE, outputs)
     problem = ModelProblem(
         program_of(subject, _BARE, outputs), model=subject.name,
         said=(subject.model_dump_json(), repr(outputs), kind_of(subject).state(subject.table)),
         stages=stages, metric=metric_of(metric), formats=formats_of(formats), by=by,
         rounds=rounds,
     )  # fmt: skip
-    return tuned(TunedModel, problem, tolerance, margin, other)
+    return tuned(TunedModel, problem, tolerance, margin, check_program)
 
 
 def _require_own_format(scenario: Scenario) -> Scenario:

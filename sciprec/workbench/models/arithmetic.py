@@ -169,8 +169,8 @@ class ModelArithmetic:
         if self._member == 0:
             return x
         values = np.asarray(x, np.float64)
-        drawn = symmetric_uniform(values.size, self.seed, self._member, self._drawn - 1, _STREAM)
-        result = values * (1.0 + self.amplitude * drawn.reshape(values.shape))
+        noise = symmetric_uniform(values.size, self.seed, self._member, self._drawn - 1, _STREAM)
+        result = values * (1.0 + self.amplitude * noise.reshape(values.shape))
         return result if isinstance(x, np.ndarray) else float(result)
 
     def advance(
@@ -233,7 +233,7 @@ class ModelArithmetic:
     def lifted(self) -> tuple[Any, ...]:
         """All kernels that were lifted so far, those of updates included."""
         own_kernels = (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
-        return own_kernels + tuple(kernel for other in self._further for kernel in other.lifted)
+        return own_kernels + tuple(kernel for further in self._further for kernel in further.lifted)
 
     def require_used(self, model: str) -> None:
         """Make sure that the model has used the requests of its run beside the arithmetic.

@@ -171,8 +171,8 @@ def _key(name: str, annotation: Any, info: FieldInfo, model: str) -> tuple[Any, 
     if not info.examples:
         value = info.get_default(call_default_factory=True)
         none = value in (PydanticUndefined, None)
-        written = _within(info.metadata, annotation) or example if none else toml(value)
-        merged.examples = [f"{name} = {written}"]
+        value_text = _within(info.metadata, annotation) or example if none else toml(value)
+        merged.examples = [f"{name} = {value_text}"]
     elif not str(info.examples[0]).startswith(f"{name} ="):
         merged.examples = [f"{name} = {toml(info.examples[0])}"]
     array = get_origin(annotation) in (tuple, list)

@@ -18,12 +18,12 @@ _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.int8}
 
 
 def stored_form(
-    made: Any, model: str, truth: bool, variables: Sequence[str] | None = None
+    result: Any, model: str, truth: bool, variables: Sequence[str] | None = None
 ) -> xr.Dataset:
     """Convert a model's result to the form in which it is stored.
 
     Args:
-        made: what it returned.
+        result: what it returned.
         model: its name.
         truth: whether it ran in binary64.
         variables: those that it has announced; None where it has announced none.
@@ -31,14 +31,14 @@ def stored_form(
     Raises:
         ModelError: it is no dataset, or one that cannot be stored, compared or understood.
     """
-    if not isinstance(made, xr.Dataset):
+    if not isinstance(result, xr.Dataset):
         raise ModelError(
-            f"model '{model}' returned a {type(made).__name__}; a model returns an "
+            f"model '{model}' returned a {type(result).__name__}; a model returns an "
             "xarray.Dataset"
         )
-    if not made.data_vars:
+    if not result.data_vars:
         raise ModelError(f"model '{model}' returned a Dataset without a variable; put some in")
-    dataset = _with_numbers(made, model)
+    dataset = _with_numbers(result, model)
     names = tuple(map(str, dataset.data_vars))
     for name in names if variables is None else variables:
         if name not in names:
@@ -110,14 +110,14 @@ def _attributes(dataset: xr.Dataset, model: str) -> dict[str, Any]:
             )
     attributes.setdefault("blow_up", "")
     attributes.setdefault(PRIMARY, next(map(str, dataset.data_vars), ""))  # stores keep no order
-    drawn, axes = str(attributes.get(DRAWN, "")).split(), dataset[attributes[PRIMARY]].dims
+    figures, axes = str(attributes.get(DRAWN, "")).split(), dataset[attributes[PRIMARY]].dims
     for figure, fits, needed in (
         ("growth", axes[:1] == ("time",), "the first axis 'time'"),
         ("map", len(set(axes) - {"time"}) > 1, "two axes beside 'time'"),
         ("lines", set(axes) - {"time"}, "an axis beside 'time'"),
         ("spectrum", set(axes) - {"time"}, "an axis beside 'time'"),
     ):
-        if figure in drawn and not fits:
+        if figure in figures and not fits:
             raise ModelError(
                 f"model '{model}': the attribute 'pictures' of its Dataset names '{figure}', which "
                 f"needs {needed}; '{attributes[PRIMARY]}' has the axes {axes}"

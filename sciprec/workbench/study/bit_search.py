@@ -226,9 +226,9 @@ class _Trials:
             lifted = lift(subject.kernel, backend)  # as in a run: the first call of its own
             call = called(lifted, inputs)
             dataset = dataset_of(call, inputs, subject.outputs, subject.axes, backend)
-            named = {"sciprec_backend": name, "sciprec_backend_properties": about,
+            attributes = {"sciprec_backend": name, "sciprec_backend_properties": about,
                      SCENARIO: self.judged}  # fmt: skip
-            results.append(dataset.assign_attrs(named))
+            results.append(dataset.assign_attrs(attributes))
         return results
 
     @staticmethod

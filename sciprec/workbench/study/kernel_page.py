@@ -122,16 +122,17 @@ def study(
         Tolerance(variable=name, metric=metric, at_most=limit, reason="as was asked for")
         for name, limit in _limits(tolerance, about.outputs, metric).items()
     ]
-    own = _own_errors(about, truth)
+    rounding = _own_errors(about, truth)
     found_bits = None
     if search is not None:
-        if own is not None:
-            own.require(about.kernel.__name__, {t.variable: (t.metric, t.at_most) for t in limits})
+        if rounding is not None:
+            bounds = {t.variable: (t.metric, t.at_most) for t in limits}
+            rounding.require(about.kernel.__name__, bounds)
         found_bits = _searched(search, about, limits, on_tried)
         chosen = tuple(dict.fromkeys((*chosen, *found_bits.compared))) or (TRUTH,)
     scenario = scenario_of(
         about, chosen, limits, None if found_bits is None else found_bits.as_dict(),
-        None if own is None else own.as_dict(),
+        None if rounding is None else rounding.as_dict(),
     )  # fmt: skip
     with opened(about):
         result = run_planned(
@@ -206,7 +207,7 @@ def _searched(
 
 def _words(about: StudySubject, backends: Sequence[str], folder: Path) -> str:
     """The Python call of the same study, for the page."""
-    shown = ", ".join(map(repr, backends))
+    listed = ", ".join(map(repr, backends))
     setting = " ".join(shell_assignments(os.environ))
-    call = f'sciprec.study({about.kernel.__name__}, args, backends=[{shown}], out="{folder}")'
+    call = f'sciprec.study({about.kernel.__name__}, args, backends=[{listed}], out="{folder}")'
     return f"{call}  # with {setting}" if setting else call

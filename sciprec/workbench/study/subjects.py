@@ -105,10 +105,10 @@ def subject(
     )
     call = _truth(function, members[0])
     chosen = _chosen(function, members[0], call, output)
-    named = _axes(axes, members[0], call, chosen)
+    axis_names = _axes(axes, members[0], call, chosen)
     if output is None:  # what somebody has described is what he looks at
-        chosen = tuple(sorted(chosen, key=lambda name: name not in named))
-    return StudySubject(function, members, chosen, named)
+        chosen = tuple(sorted(chosen, key=lambda name: name not in axis_names))
+    return StudySubject(function, members, chosen, axis_names)
 
 
 def _truth(kernel: Callable[..., Any], inputs: Inputs) -> CallOutputs:
@@ -128,25 +128,25 @@ def _chosen(
     output: str | Sequence[str] | None,
 ) -> tuple[str, ...]:
     """Names of the results that count."""
-    written = _results(kernel, inputs, call)
-    if not written:
+    outputs = _results(kernel, inputs, call)
+    if not outputs:
         raise InputError(
             f"kernel '{kernel.__name__}' writes no array that it is given and returns nothing, so "
             "that there is nothing to compare; let it write into an argument, or return something"
         )
     requested = () if output is None else names("output", output)
-    chosen = tuple(dict.fromkeys(todays_name(name, written) for name in requested)) or written
+    chosen = tuple(dict.fromkeys(todays_name(name, outputs) for name in requested)) or outputs
     for name in chosen:
-        if name in written:
+        if name in outputs:
             continue
         if name in call.results:
             raise InputError(
                 f"kernel '{kernel.__name__}' never writes its argument '{name}'; its outputs: "
-                f"{', '.join(written)}"
+                f"{', '.join(outputs)}"
             )
         raise InputError(
-            f"kernel '{kernel.__name__}' has no output '{name}'; its outputs: {', '.join(written)}"
-            f"{meant(name, written)}"
+            f"kernel '{kernel.__name__}' has no output '{name}'; its outputs: {', '.join(outputs)}"
+            f"{meant(name, outputs)}"
         )
     for name in chosen:
         if name in RESERVED:
@@ -159,8 +159,8 @@ def _chosen(
 
 def _results(kernel: Callable[..., Any], inputs: Inputs, call: CallOutputs) -> tuple[str, ...]:
     """Names of the arrays that a kernel writes, and of its returned results."""
-    written = written_arrays(kernel)(tuple(inputs.values.values()))
-    may = {name for name, is_written in zip(inputs.values, written, strict=True) if is_written}
+    writes = written_arrays(kernel)(tuple(inputs.values.values()))
+    may = {name for name, is_written in zip(inputs.values, writes, strict=True) if is_written}
     stored = stored_arrays(kernel)
     arrays = [
         name
@@ -176,7 +176,7 @@ def _axes(
     """Names of the axes of results: given ones, then those of a file of inputs."""
     if not isinstance(axes, (Mapping, type(None))):
         raise refused("axes", axes, 'a mapping such as {"path": "time"}')
-    named = {n: d for n, d in inputs.dims.items() if n in outputs}
+    dims_of = {n: d for n, d in inputs.dims.items() if n in outputs}
     sizes: dict[str, int] = {}
     for key, axis_names in (axes or {}).items():
         name = todays_name(key, outputs)
@@ -184,8 +184,8 @@ def _axes(
             raise InputError(
                 f"axes are given for '{name}'; outputs: {', '.join(outputs)}{meant(name, outputs)}"
             )
-        named[name] = tuple(names(f"the axes of '{name}'", axis_names))
-    for name, dims in named.items():
+        dims_of[name] = tuple(names(f"the axes of '{name}'", axis_names))
+    for name, dims in dims_of.items():
         shape = np.shape(call.results[name])
         if len(dims) != len(shape) or len(set(dims)) < len(dims):
             raise InputError(
@@ -202,4 +202,4 @@ def _axes(
                 raise InputError(
                     f"an axis of '{name}' is called '{dim}', as an output is; give it another name"
                 )
-    return named
+    return dims_of
