@@ -71,7 +71,8 @@ def squares_of(kernel):
 
 
 @pytest.mark.parametrize(
-    ("name", "last"), [("lifted", 2.513671875), ("assigned", 2.5130208333333335)]
+    ("name", "last"),
+    [("lifted", 2.513671875), ("assigned", 2.5130208333333335), ("fixed", 2.5140350870788097)],
 )
 def test_a_pickled_kernel_gives_what_it_gave(left, name, last):
     assert squares_of(pickle.loads((left / f"pickles/{name}.pickle").read_bytes())) == last
@@ -83,4 +84,5 @@ def test_pickled_results_and_arithmetics_are_what_they_were(left):
 
     assert read("arithmetic") == resolve_backend("mlu370")
     assert "batch in reports/mine: 2 runs" in str(read("study"))
+    assert {place.function for place in read("places").places} == {"kernel"}
     assert "All digits of 'kernel' in fp64 are right." in str(read("digits"))

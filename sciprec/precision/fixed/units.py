@@ -301,6 +301,9 @@ def _arithmetic(backend: Backend, site: Site, part: int) -> Arithmetic:
     return backend.compute
 
 
+Place, Units = PlaceReport, FixedUnits  # their names in pickles of version 0.1
+
+
 def _in_integers(backend: Backend, site: Site, part: int) -> bool:
     """Whether a place is in fixed point: where floats compute, the factors of products alone."""
     return backend.compute.fixed or site.operation == "product" and part > 0

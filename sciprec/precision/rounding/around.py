@@ -104,3 +104,6 @@ class RowVariant:
     own: bool = False
     exact_sums: bool = False
     enforces: bool = False
+
+
+Variant = RowVariant  # its name in pickles of version 0.1
