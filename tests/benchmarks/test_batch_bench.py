@@ -1,4 +1,4 @@
-"""The benchmark of batches has every row, and planning many runs stays cheap."""
+"""The benchmark of batches has every row, and planning many runs takes little memory."""
 
 import json
 
@@ -11,9 +11,7 @@ from tests.benchmarks.fits import fits, timed
 
 @pytest.mark.slow
 def test_small_benchmark_of_batches(tmp_path, capsys, monkeypatch):
-    """Its dry run on threads with 3,000 of 10^5 runs: in a tenth of 60 s, and in less than the 2 GB
-    of all of them.
-    """
+    """Its dry run on threads with 3,000 of 10^5 runs, in less than the 2 GB of all of them."""
     elsewhere = batch._elsewhere
     monkeypatch.setattr(batch, "_elsewhere", lambda n, workers: elsewhere(
         n if workers else 3_000, workers))  # fmt: skip
@@ -27,7 +25,7 @@ def test_small_benchmark_of_batches(tmp_path, capsys, monkeypatch):
     ]  # fmt: skip
     many, few = stored["dry_runs"]
     assert [(row["tasks"], row["workers"]) for row in (many, few)] == [(3_000, None), (20, 1)]
-    assert many["plan_seconds"] + many["execute_seconds"] < 60 / 10 and many["peak_mb"] < 600
+    assert many["peak_mb"] < 600
     tables = batch.tables(stored)
     assert timed(batch, stored, 8)
     scaling, dry = tables["Scaling"], tables["Dry runs"]
