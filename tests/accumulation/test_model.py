@@ -30,6 +30,7 @@ def exact_increments(stream, updates, members):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 2**40) | st.integers(0, 9), st.lists(st.integers(1, 9), min_size=1),
        st.integers(1, 9), st.integers(0, 2**64 - 1))  # fmt: skip

@@ -45,6 +45,7 @@ def put(value):
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "verdict", "code"),
     [
@@ -68,6 +69,7 @@ def test_a_verdict_and_its_exit_code(call, saved, planted, change, verdict, code
     assert checked(call, "--exact")[0] == (GOOD if verdict == "identical" else NOT_MET)
 
 
+@pytest.mark.slow
 def test_a_change_says_where_and_by_how_much(call, saved, planted):
     planted.change = times(2.0)
     code, out, _ = call("baseline", "check")
@@ -150,6 +152,7 @@ def scenario(old, new):
 CHECK, SAVE = ("check",), ("save", "made_up.toml", "--name", "new")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "arguments", "words"),
     [
@@ -191,6 +194,7 @@ def test_bad_input_is_a_sentence_and_leaves_everything_as_it_was(
     assert files_in(saved) == before
 
 
+@pytest.mark.slow
 def test_a_write_that_fails_leaves_nothing_but_the_runs(call, saved, planted, monkeypatch):
     before = files_in(saved)
     write = records.files.write
@@ -221,6 +225,7 @@ def files_in(folder):
     return {path: path.read_bytes() if path.is_file() else b"" for path in paths}
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_is_to_fail_as_before(call, planted, repository):
     planted.change = lambda d, b: d.assign_attrs(blow_up="at once") if b == "fp32" else d
     assert call("baseline", "save", "made_up.toml", "-q")[0] == GOOD
@@ -242,6 +247,7 @@ def test_a_run_that_leaves_nothing_is_not_kept(call, planted, repository):
     assert code == USAGE and ".saving" not in err and not (repository / FOLDER).exists()
 
 
+@pytest.mark.slow
 def test_slower_runs_are_told_where_that_is_asked(call, planted, repository):
     """The seconds that the model states, beside a reference kernel that is really timed."""
     planted.change = lambda d, b: d.assign_attrs(processor_seconds=2.0)
@@ -266,6 +272,7 @@ def test_slower_runs_are_told_where_that_is_asked(call, planted, repository):
         assert code == USAGE and words in err
 
 
+@pytest.mark.slow
 def test_runs_that_take_more_memory_are_told_where_that_is_asked(
     call, repository, planted, monkeypatch
 ):

@@ -21,6 +21,7 @@ def bless(call, reason, *options):
     return call("baseline", "bless", "made_up", "--reason", reason, "-q", *options)
 
 
+@pytest.mark.slow
 def test_what_is_blessed_is_the_baseline_from_then_on(call, saved, planted):
     planted.change = shifted(1e-3)
     assert call("baseline", "check", "-q")[0] == NOT_MET
@@ -48,6 +49,7 @@ def test_bad_blessings(call, saved, planted):
     assert (saved / "baselines/made_up/baseline.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_files_for_others(call, saved, planted, blank_figures):
     planted.change = shifted(1e-3)
     bless(call, "worse for now")

@@ -79,6 +79,7 @@ def test_another_process_describes_an_arithmetic_alike(backend):
     assert " at 0x" not in repr(resolve_backend(backend))
 
 
+@pytest.mark.slow
 def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, call, repository):
     code, found = checked(call, "--exact")
     assert code == GOOD and found["found"] == {"identical": 12} and not found["notes"]

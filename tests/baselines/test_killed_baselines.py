@@ -19,6 +19,7 @@ from tests.baselines.conftest import git
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL on Windows")
 
 
+@pytest.mark.slow
 def test_a_write_that_is_killed_at_any_step_leaves_the_old_baseline_or_the_new_one(tmp_path):
     program = [sys.executable, "-m", "tests.baselines.killed_writes", str(tmp_path / "place")]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
@@ -26,6 +27,7 @@ def test_a_write_that_is_killed_at_any_step_leaves_the_old_baseline_or_the_new_o
     assert min(json.loads(done.stdout)) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_save_that_was_interrupted_makes_the_missing_runs_alone(seed, planted, repository):
     """The record is that of an uninterrupted one, to the last bit."""

@@ -1,11 +1,14 @@
 """A net: regressions that were seeded on purpose are found, and clean runs are not blamed."""
 
+import pytest
+
 from tests.baselines import regressions
 
 WITHIN_INPUTS = {"a product distributed", "a carry dropped"}
 """What may change results by less than rounding the inputs does."""
 
 
+@pytest.mark.slow
 def test_seeded_regressions_are_found_and_clean_checks_are_clean(seed=4):
     for _ in range(5):  # times are of a machine that does other things, too
         failing, noise, alarms = regressions.found_with(seed)

@@ -84,6 +84,7 @@ def summed(rounded, start, slope, damping, steps, seconds, step):
     return newer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "rounded", "bits", "step", "start", "days"),
     [("bf16", brain, 8, 1200.0, 0.0, 12), ("fp16", half, 11, 1200.0, 60.0, 10)],
@@ -114,6 +115,7 @@ def test_sum_stops_where_the_formula_says(backend, rounded, bits, step, start, d
     np.testing.assert_array_equal(levels[0].values.reshape(model.shape)[0, columns][0], made[0, 0])
 
 
+@pytest.mark.slow
 def test_carried_sums_go_on():
     flow = climate.run(
         CASE, "T10", 3, step_seconds=300.0, output_hours=24, initial=rest(), levels=LEVELS,

@@ -55,6 +55,7 @@ def test_perturbation_is_a_bump_of_one_metre_per_second_at_20E_40N():
     np.testing.assert_allclose(state.u[0] - steady.u[0], state.u[-1] - steady.u[-1], atol=1e-14)
 
 
+@pytest.mark.slow
 def test_wind_temperature_and_mountains_of_the_source_are_in_balance():
     """Gradient wind balance by finite differences in latitude, Phi integrated from T analytically.
 

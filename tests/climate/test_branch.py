@@ -49,6 +49,7 @@ def require_part(branch, whole, hours):
         np.testing.assert_array_equal(branch[name], rest[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_branch_with_nothing_changed_has_the_bits_of_the_run_that_was_not_stopped(way, tmp_path):
     case, options = WAYS[way]
@@ -61,6 +62,7 @@ def test_a_branch_with_nothing_changed_has_the_bits_of_the_run_that_was_not_stop
     assert branch.attrs["steps"] == 3 * (7 - hours)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "scales"),
     [("fp16", {"scaling": "dynamic"}),
@@ -83,6 +85,7 @@ def test_a_branch_with_scales_has_them_from_its_checkpoint(backend, scales, tmp_
     assert "whose scales are others" in changed.attrs["initial_state"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["residuals", "random bits"])
 def test_a_branch_that_is_killed_goes_on_with_the_same_bits(way, tmp_path, written_each_time):
     case, options = WAYS[way]

@@ -28,6 +28,7 @@ from tests.draws import few
 RUN = {"output_hours": 6.0, "step_seconds": 1200.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "compensation"),
     [*((scheme, {"vorticity": "carry", "geopotential": "carry"}) for scheme in TIME_SCHEMES),

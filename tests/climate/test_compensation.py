@@ -120,6 +120,7 @@ def errors(case, truncation, days, compensation, scheme):
     return height, drift
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
 def test_a_day_of_steady_flow_at_t21_is_better_with_each_kind(scheme):
     none, carry, sums = (

@@ -115,6 +115,7 @@ def moving(levels):
     return (shaped + 0.5 * noise).ravel()
 
 
+@pytest.mark.slow
 def test_forcing_of_held_and_suarez_by_a_user_is_the_built_in_one(dry):
     options = {"parameters": {"levels": 5}}
     state = moving(5)
@@ -327,6 +328,7 @@ def test_forcing_of_a_file(tmp_path):
         climate.run("galewsky", "T10", 1, forcing=f"{file}:brakin")
 
 
+@pytest.mark.slow
 def test_forcing_in_a_scenario_and_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(

@@ -41,6 +41,7 @@ def south_to_north(x):
     return np.swapaxes(x[..., GRID.south_to_north], -1, -2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", [("u", "v"), ("vorticity", "divergence")])
 @pytest.mark.parametrize("name", list(CASES))
 def test_a_case_that_sciprec_wrote_is_read_to_its_own_coefficients(name, left_out, tmp_path):

@@ -37,6 +37,7 @@ def made(case, truncation, stages=None, **parameters):
 OF_EQUATIONS = {case.equations: name for name, case in CASES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truncation", ["T21", "T63"])
 @pytest.mark.parametrize("equations", EQUATIONS)
 def test_a_forecast_holds_what_a_model_holds(equations, truncation):

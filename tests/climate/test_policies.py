@@ -18,6 +18,7 @@ from sciprec.workbench.kinds import parse_scenario
 from tests.precision.registered import registered_kernels
 
 
+@pytest.mark.slow
 def test_no_operation_of_the_models_has_two_stages():
     """And every place of a stage has an operation of its own."""
     met = set()

@@ -163,6 +163,7 @@ RUN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL on Windows")
 def test_a_forced_run_that_is_killed_goes_on_with_the_same_bits(tmp_path, written_each_time):
     """A child process is killed up to four times at random moments, in writing, too; what a

@@ -47,6 +47,7 @@ def test_fast_transform_of_every_kind_of_length(length):
     assert np.prod(radices(length)) == length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["T2", "T10", "T21", "T31"])
 def test_both_fourier_stages_agree(name):
     fast, plain = (

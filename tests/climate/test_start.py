@@ -83,6 +83,7 @@ def test_winds_that_no_planet_has_are_refused_before_the_first_step(monkeypatch,
     assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_start_beyond_an_arithmetics_range_is_not_blamed_on_the_step(own):
     """Below 2^-4 at most: the vorticity is infinite once it is rounded."""
     own(CASES["rossby_haurwitz"].initial, "barotropic_vorticity")

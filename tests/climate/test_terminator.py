@@ -48,6 +48,7 @@ def test_a_step_is_that_of_the_formulas_that_were_published():
         assert steps[0, j, i] == pytest.approx(exact, rel=1e-11, abs=1e-14), (j, i)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "compensation", "most"),
     [("fp64", None, 2.0**-48), ("fp16", None, 2.0**-4), ("fp16", "carry", 2.0**-7)],

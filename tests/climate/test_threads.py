@@ -46,6 +46,7 @@ def test_shares_of_the_air_change_no_bit(monkeypatch):
     assert np.ptp(alone.fields["u"][-1]) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "backend"),
     [*(pytest.param(s, "fp64", marks=[pytest.mark.slow] * (s in ALIKE)) for s in TIME_SCHEMES),
@@ -77,6 +78,7 @@ def test_results_that_depend_on_calls_are_made_by_one_thread(monkeypatch, case, 
     assert not made
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_with_other_threads(tmp_path, written_each_time):
     how = FORCED | {"checkpoints": tmp_path}
     with pytest.raises(Stopped):

@@ -141,6 +141,7 @@ def test_statistics_are_those_of_the_states_of_every_step(seed):
             require_right(run.fields[name][k + 1], states[looked_at], method, every * STEP)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "name", "options"), [
     ("rossby_haurwitz", "vorticity", {"backend": "fp16", "scaling": "dynamic"}),
     ("rossby_haurwitz", "vorticity", {"backend": "fp16", "monitor": {
@@ -265,6 +266,7 @@ def test_what_cannot_be_kept_gets_a_sentence(given, words):
         climate.run("williamson_5", SMALL, 1.0, step_seconds=STEP, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calendar", ["standard", "noleap", "360_day", "julian"])
 def test_months_and_years_are_those_of_the_calendar(calendar):
     """Of output times that meet their ends, and of ones that do not; in branches, too."""

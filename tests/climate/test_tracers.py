@@ -23,6 +23,7 @@ WATER = {"case": "williamson_2", "truncation": "T10", "days": 0.25, "output_hour
 ROSSBY = WATER | {"case": "rossby_haurwitz"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flow", "arithmetic"), [
     (AIR, {"backend": "fp16", "compensation": "carry"}), (WATER, {}),
     (ROSSBY, {"backend": "fp32", "stages": "mixed-m0"}),
@@ -80,6 +81,7 @@ def braking(fields, t, out):
     out.u[0, 0, 0] -= fields.u[0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("forcing", "in_blocks"), [
     (None, True), (braking, True), (handing_all_on, False), (handing_changes_on, False),
 ])  # fmt: skip

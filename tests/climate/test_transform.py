@@ -23,6 +23,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip_of_random_coefficients(name):
     """TL15, TL31 and TL63 have one degree more than whole blocks."""

@@ -73,6 +73,7 @@ def judged(golden, actual, members):
     return judge(golden, actual, compare(golden, actual), found), found
 
 
+@pytest.mark.slow
 def test_a_small_error_is_indistinguishable_and_a_bias_is_not():
     """Members of the truth that begin as the test runs do take no part in the consistency."""
     small, members = ensemble(1e-7)
@@ -122,6 +123,7 @@ def test_members_that_differ_by_an_ulp_decide_nothing():
     assert "times what a perturbation of one ulp of fp64 has grown to" in verdict.sentence
 
 
+@pytest.mark.slow
 def test_only_a_wider_ensemble_decides():
     """The same differences, as members that began an ulp apart and as members that did not."""
     actual, members = ensemble(1e-3)

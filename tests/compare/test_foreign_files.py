@@ -11,6 +11,7 @@ from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["", *FAULTS])
 def test_what_was_planted_is_found_and_nothing_else(fault, tmp_path):
     assert not wrong(foreign(len(fault), tmp_path, fault))

@@ -22,6 +22,7 @@ OTHERS = {"changed_list": "netcdf", "exchanged_runs": "zarr", "old_run": "zarr"}
 """Kinds of damage, and forms of the files."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "form"),
     [*QUICK.items(), *(pytest.param(*one, marks=pytest.mark.slow) for one in OTHERS.items())],
@@ -40,6 +41,7 @@ def test_any_damage_is_named_and_made_again(folders, seed):
     assert way.named or not way.effect, way.damage
 
 
+@pytest.mark.slow
 def test_the_variable_that_is_shown_first_does_not_depend_on_the_format(folders):
     _, wholes, _ = folders
     for form in ("netcdf", "zarr"):

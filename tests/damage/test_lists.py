@@ -62,6 +62,7 @@ def changed(content, rng, seal=sealed):
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0])
 def test_changed_lists_are_a_page_or_one_sentence(own_batch, seed, blank_figures):
     rng, manifest = random.Random(seed), own_batch.folder / MANIFEST

@@ -22,6 +22,7 @@ def edited(path, variable="height", record=2):
     return path
 
 
+@pytest.mark.slow
 def test_a_batch_is_verified_and_its_page_states_the_digest_that_is_printed(
     own_batch, call, tmp_path
 ):

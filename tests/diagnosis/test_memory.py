@@ -39,6 +39,7 @@ def other_arithmetic(kernel, backend):
     return pytest.param(kernel, backend, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "backend"),
     [
@@ -54,6 +55,7 @@ def test_every_fault_is_named_by_its_line(kernel, backend):
     faults_of(kernel, backend)
 
 
+@pytest.mark.slow
 def test_a_report_is_readable():
     (finding,) = faults_of(kernels.beyond_what_was_written)
     assert finding.function == "beyond_what_was_written" and finding.file == "memory_kernels.py"
@@ -94,6 +96,7 @@ def test_what_cannot_be_checked_is_said():
 # ---- integers ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sum_of_indices_that_wraps_is_named():
     report = check(kernels.index_sum, (np.full(4, 2**30, np.int32), np.zeros(1, np.int32)))
     (finding,) = report.findings

@@ -110,6 +110,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_patch_applies_and_gives_the_mended_kernel(name, repository):
@@ -173,6 +174,7 @@ def valued(text, letters):
     return eval(compile(tree, "rule", "eval"), names | letters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
 def test_a_rule_says_the_same_before_and_after(rule):
     """At random numbers, over 400 bits."""

@@ -193,6 +193,7 @@ def inputs():
 CASES = inputs()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", CASES, ids=lambda kernel: kernel.__name__)
 def test_a_case_is_cured(kernel):
     backend, args, title = CASES[kernel]
@@ -221,6 +222,7 @@ def test_a_power_of_two_scales_all_sizes():
 # ---- beside patches ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_line_in_a_wider_format_and_rounding_at_random():
     def descent(w, g, rate):
         for _ in range(100):
@@ -247,6 +249,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_the_judge_refuses_a_wrong_row(name, only_rule):
     kernel, pattern, replacement = WRONG[name]

@@ -82,6 +82,7 @@ def flows(u):
     return program
 
 
+@pytest.mark.slow
 def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
     """With perturbed inputs; shares are of the whole run, as without."""
     u = flow()

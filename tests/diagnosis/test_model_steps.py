@@ -160,6 +160,7 @@ def moved(x, away):
         x[i] = (x[i] + away) - away
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "bad"), [(40, 17), (130, 71)])
 def test_a_step_with_much_of_the_error_has_a_row_of_its_own(count, bad):
     """Of long runs other rows are of several steps, which they name."""
@@ -182,6 +183,7 @@ def test_a_step_with_much_of_the_error_has_a_row_of_its_own(count, bad):
     assert (len(spans) < count) is (count > 56)
 
 
+@pytest.mark.slow
 def test_growth_by_line_adds_up_to_shares_by_step():
     """Line by line over steps, and step by step over lines."""
     found = trace_program(by_update, "fp16", model="m")

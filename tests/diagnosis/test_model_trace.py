@@ -37,6 +37,7 @@ BY_PLACE = sciprec.Assignment(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["fp16", BY_PLACE])
 def test_kernels_one_by_one_are_split_as_one_kernel(backend):
     """Parts arise at the lines where they arise in one kernel of the same operations; arguments'
@@ -83,6 +84,7 @@ def between(backend):
     return Results({"x": x, "mean": np.mean(x**3)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "backend",
     ["fp16", pytest.param("fp64", marks=pytest.mark.slow)],
@@ -150,6 +152,7 @@ def test_a_line_of_the_engine_is_the_line_of_the_model_that_calls_it():
     assert sum(n.share for n in found.lines) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_how_long_a_trace_takes_is_told(monkeypatch):
     """Of one that is a matter of seconds nothing is said."""
     said: list[str] = []

@@ -57,6 +57,7 @@ def test_whoever_takes_fp64_as_it_is_gets_the_old_answer(tmp_path):
     assert found["fp32"][0] == "identical" and "digits of fp64" not in found["fp64"][1]
 
 
+@pytest.mark.slow
 def test_a_verdict_says_how_many_digits_fp64_has(tmp_path):
     args = 0.3, np.zeros(50)
     own = -np.log10(_norm_of_error(args))

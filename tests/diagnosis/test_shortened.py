@@ -79,6 +79,7 @@ def drawn(rng):
     return kernel, args, share, length if length >= LEAST else 0, words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_calls_are_shorter_in_one_way_or_not_at_all(seed):
     kernel, args, share, length, words = drawn(np.random.default_rng(seed))
@@ -90,6 +91,7 @@ def test_calls_are_shorter_in_one_way_or_not_at_all(seed):
             assert np.array_equal(np.asarray(a).ravel()[: np.size(b)], np.ravel(b)) or b == length
 
 
+@pytest.mark.slow
 def test_a_verdict_names_the_shorter_call(monkeypatch):
     u = np.sin(np.linspace(0.0, 3.0, 4096))
     cost = lambda function, args: 5.0 * args[0].size / 4096 + (args[0].size > 512)  # noqa: E731

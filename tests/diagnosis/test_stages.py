@@ -72,6 +72,7 @@ def test_why_stages_have_shares_alone(changes, backend, words):
 # ---- remedies ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_patch_of_a_scenario_applies_and_runs_as_it_says(tmp_path, call, monkeypatch):
     for name in ("SECONDS_IN_SILENCE", "SECONDS_BETWEEN_LINES", "_SECONDS_BETWEEN_LOOKS"):
         monkeypatch.setattr(progress, name, 0.02)

@@ -55,6 +55,7 @@ def arguments():
     return np.sin(np.linspace(0.0, 3.0, 40)), 0.237, np.zeros(40)
 
 
+@pytest.mark.slow
 def test_parts_add_up_to_the_error():
     found = checked(smooth, "bf16", arguments())
     assert list(found.outputs) == ["out", "return_0", "return_1"]
@@ -82,6 +83,7 @@ def _timed(kernel, table, taken) -> float:
     return time.process_time() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["operation", "function", "call"])
 def test_whatever_it_is_split_by(by):
     lines, other = (trace(smooth, "bf16", arguments(), by=b) for b in ("line", by))

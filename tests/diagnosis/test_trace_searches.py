@@ -34,6 +34,7 @@ def interval(edges, x):
     return np.searchsorted(edges, x * 1.1) * x
 
 
+@pytest.mark.slow
 def test_a_place_that_exact_values_would_not_find_is_a_branch():
     edges = np.array([0.1, 1.1, 2.3])
     found = trace(interval, "fp16", (edges, 1.0 + 2.0**-12), samples=1)

@@ -331,6 +331,7 @@ def value_of(found, name: str):
     return attrgetter(rest)(getattr(found, first)[0]) if rest else attrgetter(name)(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [n if n in USUAL else pytest.param(n, marks=pytest.mark.slow) for n in ROWS]
 )

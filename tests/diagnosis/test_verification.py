@@ -72,6 +72,7 @@ SLOW = "a long sum", "elements that do not fit"
 CASES = [*USUAL, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_of_faults_and_repaired_forms(name):
     case = ROWS[name]

@@ -80,6 +80,7 @@ def _bounded_models(count: int, seed: int):
         yield model, float(maturity), end + rng.choice([0.0, 1e-3, 0.02]) * rng.normal()
 
 
+@pytest.mark.slow
 def test_prices_at_the_end_of_all_spots():
     """Contours of several tilts agree, and a correlation of almost 1 gives almost the same."""
     for model, maturity, end in _bounded_models(60, 1):

@@ -52,6 +52,7 @@ def riccati(model, stretches, v0):
     return state[2] + 1j * state[3] + (state[0] + 1j * state[1]) * v0
 
 
+@pytest.mark.slow
 @given(
     model=models,
     maturity=st.floats(0.05, 10),
@@ -94,6 +95,7 @@ def test_one_fixing_is_european(model):
         np.testing.assert_allclose(got, european(model, strikes, 2.0), atol=1e-12 * model.spot)
 
 
+@pytest.mark.slow
 @MODELS
 def test_many_fixings(model):
     """Parity, and the limit of the mean under deterministic growth, for every number."""

@@ -87,6 +87,7 @@ def made_level(rng, n_steps, means, covariance, trials, groups=40):
     return SimpleNamespace(n_steps=n_steps, moments=moments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1, 2, 4])
 @pytest.mark.parametrize(
     "differences, sign",

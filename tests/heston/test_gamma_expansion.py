@@ -58,6 +58,7 @@ def test_uniforms_are_the_words_of_their_address():
             assert draws.uniform(cursor) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw, parameter, law",
     [
@@ -70,6 +71,7 @@ def test_continuous_variates(draw, parameter, law):
     assert stats.kstest(drawn(draw, parameter), law.cdf).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", [0.0, 1e-3, 0.7, 9.9, 10.0, 30.5, 4000.0])
 def test_poisson(mean):
     """Chi-square over classes of at least ten expected counts."""
@@ -110,6 +112,7 @@ def test_tail_completes_the_series(model, years):
     assert np.sum(2 * rates * widths**2) + c[6] == pytest.approx(spread_per_ends, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [ANDERSEN_1, CALM], ids=["violent", "calm"])
 @pytest.mark.parametrize("u", [0.5, 2.0 - 0.5j, -1j])
 def test_joint_law_of_one_step(model, u):
@@ -128,6 +131,7 @@ def test_joint_law_of_one_step(model, u):
         assert abs(part(values).mean() - part(expected)) <= 4 * error
 
 
+@pytest.mark.slow
 def test_prices_in_one_step(references):
     for name in ("andersen_1_K100", "andersen_2_K100", "broadie_kaya_2", "kahl_jaeckel"):
         model, strike, maturity, call = references[name]

@@ -44,6 +44,7 @@ def assert_covered(value, bound, truth, size=1e-6):
     ) / bound
 
 
+@pytest.mark.slow
 def test_known_greeks_are_covered():
     payoffs = [made(name) for name in KNOWN]
     result = heston.greeks(LEWIS, payoffs, backend="mlu370", tolerance=0.05, seed=1)

@@ -112,6 +112,7 @@ def test_discrete_barriers():
     assert paid(made("barrier-up-in-put", **given), *spots) == [0.0, 20.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction, side", [("down", 1), ("up", -1)])
 def test_a_continuous_barrier_is_met_as_a_brownian_bridge_meets_it(direction, side):
     """Against 1 - exp(-2 a b / w), and simulated bridges of 400 pieces, which meet it less often

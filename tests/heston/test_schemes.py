@@ -169,6 +169,7 @@ def test_log1p_quotient(x):
         assert log1p_quotient(x, 1 / (2 - x), False) == pytest.approx(exact, rel=2e-12)
 
 
+@pytest.mark.slow
 def test_a_stop_on_the_way_changes_no_bit_of_the_exact_scheme():
     """Of the others: see `test_variates`."""
     whole, halves = (simulation(scheme="gamma_expansion") for _ in range(2))

@@ -53,6 +53,7 @@ def written(words, draws):
         write_variates(words[row, 0], words[row, 1], row, True, draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype, normal, exponential", [(np.float64, 8, 3), (np.float32, 4, 2)])
 def test_variates_of_many_words_are_accurate(dtype, normal, exponential):
     """In units of the format's epsilon; scipy's own quantile is good to about two of binary64."""

@@ -28,6 +28,7 @@ WORDS += [-x for x in WORDS[1:]] + [-(2**31)]
 SUMS = [0, 1, -1, 2**62, -(2**62), 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 2**32 - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fused", [False, True])
 def test_vcomp_is_rounded_as_the_reference_says(fused):
     """On extreme operands, and on random ones of all distances, many of whose sums cancel."""

@@ -32,6 +32,7 @@ RETURNED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "said"), RETURNED)
 def test_what_a_model_does_wrong_gets_a_sentence(write, call, body, said):
     plugin, scenario = write(body)

@@ -82,6 +82,7 @@ def test_runs_are_kept_until_model_or_module_beside_it_change(files, undrawn):
     assert kept() == [False] * 3
 
 
+@pytest.mark.slow
 def test_members_differ_and_compensation_carries(files, undrawn):
     text = (files / "ring.toml").read_text()
     more = text.replace("[ring]", 'compensation = ["none", "carry"]\n\n[ring]')

@@ -81,6 +81,7 @@ def drawn(given: P, arithmetic):
     return source, rng.sample(BACKENDS, 2), rng.random() < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_stored_is_what_the_model_gives_by_hand(seed, tmp_path, fresh, undrawn):
     source, backends, carries = random_model(seed)

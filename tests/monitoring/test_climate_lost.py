@@ -78,6 +78,7 @@ def drawn(rng):
     return case, {"time_scheme": scheme} if scheme else {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", few([6, 9], 1))
 def test_every_write_is_seen(seed):
     """What a state was to change by, less what was lost, is what it has changed by: in all levels
@@ -137,6 +138,7 @@ def all_judged(seeds):
     return np.sum([counts for counts, _ in found], axis=0), [w for _, wrong in found for w in wrong]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seeds", "least"), few([(range(20, 30), (8, 2)), (range(30, 40), (8, 0))], 1)
 )

@@ -38,6 +38,7 @@ def spread():
             for b in ("fp64", "bf16")}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_content_is_that_of_the_lifted_kernel_after_so_many_steps(spread):
     found, lifted = spread["bf16"], sciprec.lift(kernels.spread, "bf16")
     for step, held in zip(found.steps.tolist(), found.arrays("h"), strict=True):
@@ -75,6 +76,7 @@ def test_no_bit_of_results_changes_at_any_level(backend):
             assert found.arrays("h")[-1].tobytes() == h.tobytes()
 
 
+@pytest.mark.slow
 def test_planted_faults_are_found_with_step_and_place():
     rng = np.random.default_rng(4)
     rules = {"moved": 0.1, "jump": 5.0}
@@ -97,6 +99,7 @@ def test_planted_faults_are_found_with_step_and_place():
         assert mine.step == min(a.step for a in found.alerts)
 
 
+@pytest.mark.slow
 def test_results_are_looked_at_whatever_is_watched():
     """NaN and infinities planted in results, beside those that the kernel was given there."""
     rng, holds = np.random.default_rng(9), {"nan": np.isnan, "overflow": np.isinf}
@@ -175,6 +178,7 @@ def test_arithmetics_by_place_are_refused_at_every_level(backend, level):
             sciprec.monitor(kernels.spread, backend, (H, 2, 0.1), watch="h", level=level)
 
 
+@pytest.mark.slow
 def test_what_gives_no_value_is_told(spread):
     """Integers, tuples, and numbers that are given to the kernel and stay."""
     args = H[:3].copy(), 4, 0.75, np.zeros(1, np.int64)

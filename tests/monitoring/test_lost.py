@@ -41,6 +41,7 @@ def judged(seeds, **drawn):
     return counts, missed, false
 
 
+@pytest.mark.slow
 def test_faults_of_random_sums_are_named_and_harmless_ones_are_not():
     (faults, harmless), missed, false = judged(
         range(36), kernels=(elements,), formats=("fp16", "bf16")
@@ -49,6 +50,7 @@ def test_faults_of_random_sums_are_named_and_harmless_ones_are_not():
     assert not missed and not false
 
 
+@pytest.mark.slow
 def test_faults_of_named_sums_are_named():
     wrong = []
     for what, is_fault, (kernel, backend, *args) in of_pilot(np.random.default_rng(0)):
@@ -58,6 +60,7 @@ def test_faults_of_named_sums_are_named():
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_sums_are_those_of_fractions(kernel):
     """Of one element all is known: what was to be added, what was stored, and the difference."""
@@ -106,6 +109,7 @@ def none(x, y):
     return z
 
 
+@pytest.mark.slow
 def test_what_is_a_sum_is_found_in_the_source():
     """Factors, several terms and restarts are; what feeds nothing back, and integers, are not."""
     (decayed,), _ = lost_sums(outer, "bf16", np.ones((5, 6)), 40)
@@ -126,6 +130,7 @@ def test_elements_of_large_arrays_are_followed_evenly():
     assert found.lost == 1.0
 
 
+@pytest.mark.slow
 def test_monitors_say_what_is_lost_with_a_remedy():
     args = np.array([288.15]), 3.7, np.zeros(1), 20_000
     seen = sciprec.monitor(random_sums.slab, "fp32", args, watch="ts", every=10_000)
@@ -149,6 +154,7 @@ def test_monitors_say_what_is_lost_with_a_remedy():
     assert f"{note} (t = 78)" in str(clock)
 
 
+@pytest.mark.slow
 def test_rules_work_from_the_command_line(call, tmp_path):
     kernel = f"{random_sums.__file__}:clock"
     np.savez(tmp_path / "in.npz", t=np.zeros(1), dt=0.1, steps=9000)
@@ -202,6 +208,7 @@ RANGES = {"h>0": [0.0, 1.0], "h >= 0": [-1e-3, 1.0], "h<2": [1.0, 2.0], "h<=2": 
           "|h|<9": None, "h<=1.5": None}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", RANGES)
 def test_ranges_hold_or_name_the_first_step_beyond(text):
     ends = np.array([[1.0, 1.5], [1.0, 1.5], RANGES[text] or [1.0, 1.5]])
@@ -235,6 +242,7 @@ def test_updates_of_models_telescope(backend, compensation):
     assert found.totals.asked == pytest.approx(np.abs(rounded.sum(axis=0)).sum(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_trace_says_what_loses_updates():
     args = np.array([288.15]), 3.7, np.zeros(1), 600
     line = random_sums.slab.__code__.co_firstlineno + 5
@@ -304,6 +312,7 @@ reason = "none"
 '''
 
 
+@pytest.mark.slow
 def test_a_scenario_tells_lost_updates_on_its_page(tmp_path, call):
     (tmp_path / "ocean.py").write_text(OCEAN, encoding="utf-8")
     (tmp_path / "ocean.toml").write_text(SCENARIO, encoding="utf-8")

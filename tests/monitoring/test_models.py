@@ -204,6 +204,7 @@ def spoilt(content, draws):
     return json.dumps(made if kind < 0.95 else draws.choice(OTHERS))
 
 
+@pytest.mark.slow
 def test_files_that_are_damaged_get_a_sentence_or_are_shown(scenario, call, tmp_path):
     """Each file of a batch that has ended, and of one that has not, in turn."""
     call(*scenario())

@@ -83,6 +83,7 @@ def random_numbers(dtype, size: int, seed: int = 1) -> np.ndarray:
     return words.view(dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("dtype", SMALL, ids=lambda d: d.__name__)
 def test_pairs_of_8_bits_equal_those_of_ml_dtypes(dtype, name):

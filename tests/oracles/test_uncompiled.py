@@ -45,6 +45,7 @@ def test_a_number_of_the_carrier_passes_unrounded_as_in_the_engine():
     assert operations.neg(np.float32(third)) == operations.neg(operations.enter(third)) != -1 / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "count"),
     [

@@ -48,6 +48,7 @@ def _signed(rng, x: Pair) -> Pair:
     return Pair(x.high * signs, x.low * signs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOUNDS)
 def test_an_operation_errs_by_no_more_than_its_bound(name, count=2000):
     for case in ("near", "cancels", "far"):

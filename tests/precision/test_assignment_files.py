@@ -25,6 +25,7 @@ def formats_by_line(assignment, kernel) -> dict[int, str]:
     return dict(zip(lines, formats_of_rows(assignment, kernel), strict=True))
 
 
+@pytest.mark.slow
 def test_random_files_with_lines_that_read_alike_are_found_again(tmp_path):
     rng = np.random.default_rng(20)
     for trial in range(60):

@@ -65,6 +65,7 @@ def test_folders_of_every_owner_and_mode(folder):
     folder.chmod(0o700)
 
 
+@pytest.mark.slow
 def test_files_of_every_owner_and_mode(folder):
     """A file that others can write is replaced; another user's is so with a warning."""
     cache_files.write(folder / "file", b"before")
@@ -155,6 +156,7 @@ WAYS = [(another_user_s_file, "belongs to user 65534"), (a_file_that_others_writ
         (a_folder_behind_a_link, "it is a link")]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "words"), WAYS)
 def test_code_that_others_put_there_is_run_only_where_the_user_says_so(
     way, words, folder, tmp_path, monkeypatch

@@ -129,6 +129,7 @@ for cell in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_in_ipython_itself(tmp_path):
     pytest.importorskip("IPython", reason="IPython is not installed; cells are emulated above")
     printed = started(PROGRAM, json.dumps(SESSION), IPYTHONDIR=tmp_path).splitlines()

@@ -66,6 +66,7 @@ def test_techniques_that_do_not_combine_are_refused(technique, backend, sentence
     assert sentence in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "technique",
     [

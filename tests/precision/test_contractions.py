@@ -82,6 +82,7 @@ def test_random_sums_and_steps_are_told_apart():
     assert mistaken(200, 0) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rule", ["_begins_well", "_moves", "scope", "_is_left", "_has_another_name"]
 )
@@ -129,6 +130,7 @@ OF_PACKAGE = {
 """Kernels of the package that the rule would take for sums of products: they keep `compute`."""
 
 
+@pytest.mark.slow
 def test_which_kernels_of_the_package_would_match():
     """Others name the roles themselves, by `accumulate` and `product`."""
     folder = Path(sciprec.__file__).parent

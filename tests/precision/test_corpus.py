@@ -122,6 +122,7 @@ def check(name: str, spec: str, lifted, trust: bool = False) -> None:
     assert places or numbers_of(found).size, f"{name} writes and returns nothing"
 
 
+@pytest.mark.slow
 @ways(
     ("name", "spec", "trust"), FIRST,
     compiled=[row for row in FIRST if row[0] in COMPILED and row[1] in NARROW],
@@ -142,6 +143,7 @@ OF_SUMS = "complex_numbers.matrices", "loops.several", "sums.fused"
 """In fixed point they form sums of products, which have places of their own."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "first"), [("fixed16", 0), ("float:p=8,round=sr", 1)])
 def test_texts_with_places_or_random_bits_round_where_those_of_floats_do(spec, first):
     """Run without either, every other kernel; what fixed point refuses is left out."""
@@ -173,6 +175,7 @@ def test_binary64_is_numpys(name):
 # ---- forms --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", forms.FORMS)
 def test_every_form_has_the_bits_of_exact_scalars(kind, tmp_path):
     """In one of three arithmetics in turn; arguments are in the format (the oracle writes them)."""
@@ -185,6 +188,7 @@ def test_every_form_has_the_bits_of_exact_scalars(kind, tmp_path):
         assert_same((found, ours), (expected, theirs), f"{backend.name}\n{form.source}")
 
 
+@pytest.mark.slow
 def test_names_of_the_engine_may_be_a_kernels_own(tmp_path):
     """Where keys of random bits have names, too: as a kernel of usual names."""
     for form in forms.names()[::2]:

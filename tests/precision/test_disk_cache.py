@@ -105,6 +105,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_of_kept_code_costs_one_warning(folder, damage):
     """The entry is removed and the code compiled; then it is there again."""

@@ -214,6 +214,7 @@ def assembly_of(dtypes: tuple[str, str]) -> str:
     return assembly
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtypes", "instruction", "feature"),
     [

@@ -61,6 +61,7 @@ def operands(where: fixed.Place, rng, count: int) -> np.ndarray:
     return np.array([float(int(k) * where.unit) for k in chosen])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_operation_is_that_of_integers(spec):
     rng = np.random.default_rng(5)

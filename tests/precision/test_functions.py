@@ -92,6 +92,7 @@ def require(lifted, names, arithmetic, usual, close) -> None:
         assert not wrong, f"{name}: {len(wrong)} outside; (operands, found, low, high): {wrong[:4]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "path"), CASES)
 def test_functions_are_rounded_once(spec, path):
     """sin x < x < tan x, cos x < 1 < cosh x, ... where binary64 no longer tells them apart."""

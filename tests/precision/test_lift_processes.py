@@ -36,6 +36,7 @@ def packed_loads():
         assert np.array_equal(found, expected), backend
 
 
+@pytest.mark.slow
 def test_packed_loads_do_not_abort():
     """Where they do, no code of theirs is kept."""
     finishes(packed_loads)
@@ -85,6 +86,7 @@ def parallel_calls_from_threads():
     print(numba.threading_layer())
 
 
+@pytest.mark.slow
 def test_threads_call_parallel_kernels():
     """workqueue ends a process whose threads call it at once."""
     given = {"NUMBA_THREADING_LAYER": "workqueue", "NUMBA_NUM_THREADS": "2"}

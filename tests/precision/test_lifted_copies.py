@@ -159,6 +159,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_functions_of_a_script_are_carried_with_their_source(tmp_path):
     """The script is gone when its kernel is lifted again, in another process."""
     script = tmp_path / "script.py"

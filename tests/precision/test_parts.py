@@ -85,6 +85,7 @@ def called_twice(x):
     return saying(x) + saying(x + 1.0)
 
 
+@pytest.mark.slow
 def test_parts_that_read_pythons_objects_find_them(monkeypatch, tmp_path, capfd):
     """In this process, and as another one does that finds them on disk."""
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
@@ -110,6 +111,7 @@ def heard(what) -> int:
     return len(recorder.buffer)
 
 
+@pytest.mark.slow
 def test_nobody_is_told_of_calls_of_llvm_but_who_listens(monkeypatch, tmp_path):
     """However a compilation ends, others are told again afterwards, and garbage is looked for as
     before.

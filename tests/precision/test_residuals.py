@@ -80,6 +80,7 @@ def missed(name: str, count: int, seed: int) -> None:
                 assert error <= most, (given, y, float(mpmath.log(error / abs(true), 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [n if n in ("log", "sinh", "acos") else pytest.param(n, marks=pytest.mark.slow) for n in NAMES],

@@ -5,6 +5,7 @@ uncompiled; the compiled ones are a sample.
 from copy import deepcopy
 
 import numpy as np
+import pytest
 
 from tests.oracles.twin import run_twin
 from tests.precision.comparison import assert_same, numbers_of
@@ -18,6 +19,7 @@ BACKENDS = ("mlu370", "mlu370-noguard", "roles: binary16, bfloat16, binary32 rz,
 PAIRS = [(name, resolved(BACKENDS[number % 3])) for number, name in enumerate(KERNELS)]
 
 
+@pytest.mark.slow
 @ways(("name", "backend"), PAIRS, compiled=30)
 def test_twin(name, backend, lifted):
     """All that it returns and writes, to the last bit."""

@@ -63,6 +63,7 @@ def called(lifted, size: int = X.size) -> bytes:
     return np.array([*lifted(X[:size], out), *out]).tobytes()
 
 
+@pytest.mark.slow
 def test_bits_are_those_of_lift_in_every_order():
     """Of several formats; of one format below."""
     plain, tables = resolved(ROLES), []
@@ -75,6 +76,7 @@ def test_bits_are_those_of_lift_in_every_order():
     assert len({table.tobytes() for table in tables}) == 1 and tables[0][:, 0].sum() > 1000
 
 
+@pytest.mark.slow
 def test_rows_have_places_and_are_those_of_the_last_call():
     lifted, plain = lift_with_rows(every, "mlu370", COUNTING, SIZES), sciprec.lift(every, "mlu370")
     place = f"line {every.__code__.co_firstlineno + 4}: x[i] * 3"

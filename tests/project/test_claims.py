@@ -479,6 +479,7 @@ def test_what_is_claimed_stands_in_the_file(file):
     assert not missing, f"{file} no longer says (change claims.toml with it): {missing}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "claim"),
     [

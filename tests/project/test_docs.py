@@ -311,6 +311,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [name if pure(name) in QUICK else pytest.param(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+import pytest
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy")
@@ -50,6 +51,7 @@ def said(*options, program, path):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_kernels_are_lifted_where_nothing_else_is_installed(tmp_path):
     installed = Path(np.__file__).parents[1]
     assert Path(numba.__file__).parents[1] == installed

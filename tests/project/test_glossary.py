@@ -8,6 +8,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import sciprec
 from sciprec.arrays import metrics as of_kernels
 from sciprec.arrays.sums.summation import DOT_METHODS, SUM_METHODS
@@ -119,6 +121,7 @@ def words():
     return {where: {word.lower() for word in those if word} for where, those in found.items()}
 
 
+@pytest.mark.slow
 def test_every_word_is_explained():
     known = entries()
     missing = {where: sorted(those - known) for where, those in words().items()}
@@ -173,6 +176,7 @@ def written_words():
     return {stem(word) for text in texts for word in WORD.findall(text)}
 
 
+@pytest.mark.slow
 def test_sentences_use_words_that_the_docs_have():
     """A word that they alone use is one that nobody can look up: write another, or explain it."""
     known = written_words() | {stem(word) for word in ORDINARY}

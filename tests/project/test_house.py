@@ -104,6 +104,7 @@ def test_every_page_beside_the_code_is_linked_from_the_page_of_rooms():
     assert len(beside) >= 4 and beside <= linked
 
 
+@pytest.mark.slow
 def test_pages_beside_the_code_name_modules_and_identifiers_that_are_there():
     words = {
         word for path in PACKAGE.rglob("*.py")

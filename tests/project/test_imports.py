@@ -142,6 +142,7 @@ PUBLIC = [f"sciprec:{name}" for name in sciprec.__all__]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on Windows")
 
 
+@pytest.mark.slow
 @forks
 def test_public_names_come_first_or_after_an_interrupted_import():
     names = ["sciprec:lift", "sciprec:run", "sciprec:heston", "sciprec:study"]
@@ -164,5 +165,6 @@ def test_any_order_of_libraries_rooms_and_public_names():
     assert said(ORDER, names) == ""
 
 
+@pytest.mark.slow
 def test_libraries_that_a_command_does_not_need_are_not_imported(tmp_path):
     assert said(WAITING, str(tmp_path)) == ""

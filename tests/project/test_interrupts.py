@@ -138,6 +138,7 @@ DEFERRED = """
 """
 
 
+@pytest.mark.slow
 def test_a_command_ends_although_it_defers():
     command, piped = [sys.executable, "-c", textwrap.dedent(DEFERRED)], subprocess.PIPE
     with subprocess.Popen(command, stdout=piped, stderr=piped, text=True) as one:

@@ -93,6 +93,7 @@ def test_types_close_no_further_circle():
     assert sorted(folders, key=sorted) == [{folder} for folder in sorted(ROUND)]
 
 
+@pytest.mark.slow
 def test_no_text_names_a_module_that_must_not_be_imported(graph):
     """As `importlib.import_module` and tables for it take them; the root names whom it likes."""
     modules = frozenset(graph.modules)

@@ -26,6 +26,7 @@ def left(tmp_path, monkeypatch):
     sys.modules.pop("squares", None)
 
 
+@pytest.mark.slow
 def test_a_run_is_compared_verified_and_found_done(left, call):
     made = json.loads((left / "run/batch.json").read_text(encoding="utf-8"))
     assert made["made_by"]["sciprec"] == "0.1.0"

@@ -32,6 +32,7 @@ from sciprec import fixed_matmul
 """
 
 
+@pytest.mark.slow
 def test_each_older_name_warns_once_and_says_the_new_one():
     command = [sys.executable, "-c", PROGRAM]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr

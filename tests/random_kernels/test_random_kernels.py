@@ -35,6 +35,7 @@ WIDE = "float:p=12,emin=-200,emax=200"
 """What nobody has rounded passes its operations as it is: its numbers are kept in binary64."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.survey)])
 def test_where_kernels_round(part, tmp_path):
     """Each uncompiled, in drawn backends (floats, random bits, fixed point) and in a wide one."""

@@ -25,6 +25,7 @@ KNOCKED_OUT_PUT = ListCase(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_noise_of_three_barriers_leaves_their_steps_as_long_as_they_are():
     """Weekly fixings are dates of the grid; four steps a week went to 512, seed by seed."""
     given = {"tolerance": 0.04, "max_paths": 2**16}
@@ -34,6 +35,7 @@ def test_the_noise_of_three_barriers_leaves_their_steps_as_long_as_they_are():
     assert max(works) < 3 * min(works)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3, 100])
 def test_noise_alone_is_seldom_taken_for_steps_that_are_too_long(rows):
     """In 500 pricings of up to ten looks each, whose differences are nothing but noise."""

@@ -104,6 +104,7 @@ def without(content, path):
     return content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_schema_and_file_agree_on_one_mistake(seed, schema):
     """What the schema refuses is refused. What it accepts is accepted, but what it cannot say: what

@@ -35,6 +35,7 @@ def written(seed, tmp_path, **how):
     return content, file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_from_the_file_to_the_page(seed, tmp_path, call, monkeypatch):
     """With datasets in place of models."""

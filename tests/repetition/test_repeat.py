@@ -40,6 +40,7 @@ def kind_of(name):
     return next(kind for kind in KINDS if kind.name == name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_a_seeded_fault_is_found(name, tmp_path):
     program = written(kind_of(name), SEED, tmp_path)

@@ -150,6 +150,7 @@ open(os.path.join(sys.argv[1], "o.txt"), "w").write(text)
 """
 
 
+@pytest.mark.slow
 def test_a_command_and_its_files(call, here):
     (here / "p.py").write_text(PROGRAM)
     there = ("--", sys.executable, "p.py", "{out}")

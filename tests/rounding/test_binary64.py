@@ -31,6 +31,7 @@ LANDMARKS = [
 FUNCTIONS = {name: function for name in residuals.NAMES for function in [residuals._BY_NAME[name]]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounding", ["sr", "random"])
 def test_thresholds_at_landmarks(rounding, count=400):
     """Every operation on landmarks of both signs: quotients that underflow, sums of the largest
@@ -136,6 +137,7 @@ def as_often_as_it_should(name: str, spec: str, count: int, times: int) -> None:
     assert squares <= cases + 6 * (2 * max(cases, 1)) ** 0.5, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["exp", "pow", "sin"])
 def test_functions_go_up_as_often_as_they_should(name):
     as_often_as_it_should(name, "fp64,round=sr", 30, 400)

@@ -21,6 +21,7 @@ def compiled_in(spec: str, *others):
     return arithmetic, thresholds.Compiled(arithmetic, others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", [*QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW)]
 )
@@ -29,6 +30,7 @@ def test_thresholds_are_those_of_exact_fractions(number):
     assert thresholds.trial(7, number, 40) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "name", "row"),
     [
@@ -137,6 +139,7 @@ def test_random_bits_of_an_arithmetic_are_checked():
         Arithmetic(fixed, random_bits=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["float:p=11,emin=-14,emax=15", "float:p=24"])
 def test_zeros_and_what_is_no_number_are_as_in_binary64(spec):
     _, compiled = compiled_in(spec)

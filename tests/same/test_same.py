@@ -12,6 +12,7 @@ from tests.same.running import ENVIRONMENT, STORED, differences, stored_in, thin
 SAMPLES = {"refusals": 12, "texts": 8}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", SAMPLES)
 def test_a_sample_is_as_stored(part, monkeypatch):
     for name, value in ENVIRONMENT.items():

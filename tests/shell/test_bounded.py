@@ -113,6 +113,7 @@ def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
     assert [row["maturity"] for row in levels[:: len(names)]] == [0.5, 1.0]
 
 
+@pytest.mark.slow
 def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     monkeypatch.setitem(models, "heston", stand_in)
     batch = workflow.run([scenario(BOTH)], out=tmp_path / "out")

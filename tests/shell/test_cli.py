@@ -24,6 +24,7 @@ def test_a_terminal_without_dots_and_dashes_gets_question_marks():
     assert b"-126 ? 127" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
 def test_a_pipe_that_nobody_reads_is_no_failure_of_a_command():
     command = [sys.executable, "-m", "sciprec", "scenario", "keys", "heston"]
@@ -53,6 +54,7 @@ def test_run_writes_files_and_page_and_enforces_tolerances(
     assert content["runs"][1]["errors"]["relative_l2"] > 0
 
 
+@pytest.mark.slow
 def test_report_makes_the_page_again(call, blank_figures, own_batch):
     pages = []
     for _ in range(2):

@@ -80,6 +80,7 @@ def shapes(draw, dataset, monkeypatch, path):
     return files.available(files.write(dataset, path)) if way == "stored" else dataset
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(100, 107), marks=pytest.mark.slow)])
 def test_the_roots_before_writing_are_those_after_reading(seeds, suffix, tmp_path):
     for seed in seeds:
@@ -205,6 +206,7 @@ def test_attributes_are_covered_and_circumstances_are_not_of_the_run(written, su
     )
 
 
+@pytest.mark.slow
 def test_digests_that_were_cut_out_are_missed(written):
     dataset, bare = files.read(written), files.read(written)
     for owner, name in (

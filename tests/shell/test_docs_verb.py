@@ -10,6 +10,7 @@ from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 
 
+@pytest.mark.slow
 def test_every_heading_is_found_by_its_words_with_more_than_itself():
     for section in reading.sections():
         assert "\n" in section.text, section.place
@@ -18,6 +19,7 @@ def test_every_heading_is_found_by_its_words_with_more_than_itself():
         assert reading._even(section.heading) in names, section.place
 
 
+@pytest.mark.slow
 def test_every_word_of_the_glossary_is_found():
     for word in reading._explained():
         assert reading.find(word), word

@@ -68,6 +68,7 @@ def test_pages_show_member_zero_and_members_that_failed(climate, blank_figures, 
     assert not np.array_equal(values[1], values[2])
 
 
+@pytest.mark.slow
 def test_more_members_compute_only_those(climate, undrawn, tmp_path):
     path, seen = climate
     first = workflow.run(path, out=tmp_path / "out")

@@ -63,6 +63,7 @@ def mixed(page, scenarios):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nothing_on_the_page_holds_two_scenarios(batch, blank_figures):
     page = render(batch)
     assert mixed(page, batch.scenarios) == []

@@ -91,6 +91,7 @@ def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch
             pass
 
 
+@pytest.mark.slow
 def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
     models, scenario_files, call, own_batch, tmp_path
 ):
@@ -141,6 +142,7 @@ def test_links_in_a_folder_are_not_followed(models, undrawn, scenario_files, cal
     assert not any(path.is_symlink() for path in out.rglob("*")), list(out.rglob("*"))
 
 
+@pytest.mark.slow
 def test_a_page_that_is_a_link_is_refused(models, scenario_files, call, own_batch, tmp_path):
     ours = tmp_path / "ours.html"
     own_batch.page.rename(ours)

@@ -32,6 +32,7 @@ def files_up_to(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
 def test_a_file_that_finds_no_room_is_one_red_row(models, undrawn, scenario_files, call, tmp_path):
     def growing(given, backend, compensation=None):
@@ -56,6 +57,7 @@ def test_a_file_that_finds_no_room_is_one_red_row(models, undrawn, scenario_file
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
 def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path, monkeypatch):
     """Not when what has gone wrong is forgotten: one run in a hundred ended in the library then,

@@ -314,6 +314,7 @@ def is_taken_or_refused(call, arguments):
     assert code == GOOD or err or out, arguments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [20, pytest.param(1, marks=pytest.mark.survey)])
 def test_every_word_on_the_command_line_is_taken_or_refused(call, nothing_is_computed, each):
     """Or one of twenty pairs of option and word; exit code 3 would be sciprec's fault."""

@@ -32,6 +32,7 @@ def test_every_entry_is_of_shipped_scenarios_or_examples_and_its_page_is_kept():
         assert not re.search(r'href="[^"#]*\.(nc|zarr)"', text)
 
 
+@pytest.mark.slow
 def test_a_page_without_files_is_left(call, undrawn, blank_figures, little, tmp_path):
     out = tmp_path / "gallery"
     code, said, error = call("dev", "gallery", "--scenarios", little, "--out", out, "--json")

@@ -18,6 +18,7 @@ def command_of(words):
     return command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 def test_help_is_whole_sentences_at_every_width(call, words, monkeypatch):
     """Each stands alone: it begins with a capital and ends with a full stop, and is all there."""

@@ -62,6 +62,7 @@ class Deaf:
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="no signals for one thread on Windows")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_that_python_drops_is_raised_again():

@@ -52,6 +52,7 @@ def test_a_page_that_was_made_is_not_drawn_again_and_has_the_same_bytes(batch, d
     assert render(batch) == first and len(drawn) == 2 * once  # nothing is kept unless it is asked
 
 
+@pytest.mark.slow
 def test_what_shows_something_else_is_drawn_anew(batch, drawn, monkeypatch):
     def drawn_for(batch):
         before = len(drawn)
@@ -71,6 +72,7 @@ def test_what_shows_something_else_is_drawn_anew(batch, drawn, monkeypatch):
         assert drawn_for(batch) == every
 
 
+@pytest.mark.slow
 def test_files_without_digests_and_damaged_parts_are_drawn(batch, drawn, tmp_path):
     bare = [replace(run, dataset=run.dataset.drop_attrs(deep=False)) for run in batch.runs]
     unsealed = replace(batch, runs=tuple(bare))
@@ -106,6 +108,7 @@ def shown(folder, keep=True):
     return repr((table(batch, keep=keep), [(r.verdict, r.evidence, r.judged) for r in batch.runs]))
 
 
+@pytest.mark.slow
 def test_kept_comparisons_are_those_that_were_made_and_read_no_file(cached, monkeypatch):
     plain, expected = read_batch(cached), shown(cached, keep=False)
     assert shown(cached) == expected
@@ -126,6 +129,7 @@ def test_kept_comparisons_are_those_that_were_made_and_read_no_file(cached, monk
             shown(cached)
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_is_judged_as_without_a_cache(cached):
     """Bits of files are flipped, and files exchanged: what was kept of others does not count."""
     shown(cached)
@@ -168,6 +172,7 @@ def test_a_file_that_the_disk_does_not_give_once_is_read_the_next_time(cached, m
     assert failed and shown(cached) == expected
 
 
+@pytest.mark.slow
 def test_damaged_kept_values_are_computed_again(cached, tmp_path, drawn):
     def everything():
         batch = read_batch(cached, keep=True)
@@ -222,6 +227,7 @@ def helped(monkeypatch):
     monkeypatch.setattr(drawing_ahead.os, "cpu_count", lambda: 2)
 
 
+@pytest.mark.slow
 def test_helping_processes_draw_the_same_bytes(cached, helped, monkeypatch):
     batch = read_batch(cached, keep=True)
     with monkeypatch.context() as patch:

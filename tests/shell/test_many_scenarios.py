@@ -34,6 +34,7 @@ def batch(tmp_path_factory):
         yield workflow.run(files, out=folder / "out")
 
 
+@pytest.mark.slow
 def test_an_index_and_the_pages_of_scenarios_are_linked_both_ways(batch, call):
     index = checked(batch.folder / PAGE)
     pages = {f"scenario_{name}.html" for name in NAMES}
@@ -53,6 +54,7 @@ def test_an_index_and_the_pages_of_scenarios_are_linked_both_ways(batch, call):
     assert code == GOOD and {found[page] for page in (*pages, PAGE)} == {"verified"}
 
 
+@pytest.mark.slow
 def test_pages_made_again_have_the_same_bytes_and_those_of_no_scenario_go(batch):
     files = sorted(batch.folder.glob("*.html"))
     before = [path.read_bytes() for path in files]
@@ -77,6 +79,7 @@ def test_pages_made_again_have_the_same_bytes_and_those_of_no_scenario_go(batch)
     assert render(stored).count('<section id="scenario-') == MANY  # the gallery's, in one file
 
 
+@pytest.mark.slow
 def test_a_foreign_page_of_a_scenario_is_not_overwritten(batch, call):
     page = batch.folder / f"scenario_{NAMES[3]}.html"
     kept, index = page.read_bytes(), (batch.folder / PAGE).read_bytes()

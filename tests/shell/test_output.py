@@ -87,6 +87,7 @@ def _held_or_refused(dataset, begins):
             return netcdf.read(path)
 
 
+@pytest.mark.slow
 @given(st.just("told") | NAMES | st.sampled_from(TAKEN), ATTRIBUTES, st.sampled_from(KINDS))
 @settings(max_examples=50)
 def test_any_attribute_is_held_or_refused_with_a_sentence(name, value, kind):

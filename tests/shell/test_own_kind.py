@@ -98,6 +98,7 @@ def path(tmp_path, monkeypatch):
     return file
 
 
+@pytest.mark.slow
 def test_a_kind_of_ones_own_goes_from_its_file_to_its_page(path, tmp_path):
     result = sciprec.run(path, out=tmp_path / "out", threads=1)
     assert [(row["label"], row["status"]) for row in result.table] == [

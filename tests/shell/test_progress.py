@@ -214,6 +214,7 @@ VERBS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", VERBS, ids=lambda words: words[0])
 def test_every_verb_says_what_it_does_and_nothing_of_it_on_standard_output(
     words, call, tmp_path, request, monkeypatch
@@ -262,6 +263,7 @@ def around(x, steps):
     smoothed(x, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("verb", "kernel"), [("bound", around), ("monitor", smoothed)])
 def test_one_long_call_tells_of_the_passes_of_its_loop(verb, kernel, monkeypatch):
     """Of a kernel's own outermost loops over ranges; of `bound` also where it calls them."""
@@ -295,6 +297,7 @@ def test_a_verb_can_be_quiet(call, two_files, monkeypatch):
         assert json.loads(out) and bool(err) == (not quiet)
 
 
+@pytest.mark.slow
 def test_a_real_terminal_has_its_line_cleared(tmp_path):
     """Of a pipe's end nothing is known here: the bytes that a pseudo-terminal receives."""
     leading, following = pty.openpty()

@@ -175,6 +175,7 @@ def says(text, words):
     return re.search(".*".join(map(re.escape, words.split(" ... "))), text) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_wrong_on_a_command_line_is_a_sentence_and_leaves_nothing(
     command, inputs, call, tmp_path, monkeypatch

@@ -85,6 +85,7 @@ def test_what_was_added_is_all_that_is_computed(folder, batch, computed):
     assert [row["label"] for row in result.table] == ["fp64", "fp32", "bf16", "fp16"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"), [("days = 3.0", "days = 4.0"), ("truncation = 21", "truncation = 31"), ("", "")]
 )
@@ -106,6 +107,7 @@ def zeroed(path):
     raise AssertionError("no such block")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "damage"),
     [("fp16", lambda path: path.read_bytes()[:2000]), ("fp32", lambda path: b""), ("fp64", zeroed)],
@@ -137,6 +139,7 @@ def damages(folder):
     return [verified(folder, entry).damage for entry in read_manifest(folder)["runs"]]
 
 
+@pytest.mark.slow
 def test_files_are_held_against_the_list_of_runs(folder, batch, computed):
     assert damages(folder) == ["", "", ""]
     one, other = of(folder, "fp32"), of(folder, "fp16")
@@ -191,6 +194,7 @@ def test_a_list_of_an_earlier_version_is_read(folder, batch, computed):
     assert read_manifest(folder)["version"] == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["netcdf", "zarr"])
 def test_another_tolerance_judges_the_files_that_are_there(batch, computed, format):
     """They state the scenario as it is judged, and are whole."""

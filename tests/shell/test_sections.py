@@ -154,6 +154,7 @@ def text(batch):
     return html.unescape(" ".join(batch[0].page.read_text(encoding="utf-8").split()))
 
 
+@pytest.mark.slow
 def test_the_model_is_told_and_runs_have_their_labels(batch, runs, rows, text):
     _, told = batch
     of = ["", ", stages mixed", ", stages own"]
@@ -169,6 +170,7 @@ def test_the_model_is_told_and_runs_have_their_labels(batch, runs, rows, text):
     assert "of 12 arithmetics are good enough</h1>" in text
 
 
+@pytest.mark.slow
 def test_files_say_their_compensation_their_stages_and_what_fixed_point_did(batch):
     result, _ = batch
     attributes = {path.stem.partition("__")[2]: netcdf.read(path).attrs for path in result.files}
@@ -196,6 +198,7 @@ def test_drift_stands_beside_that_without_compensation(rows, text):
     assert "The mass drifts in no run: in flux form the tendency of its coefficient is zero" in text
 
 
+@pytest.mark.slow
 def test_runs_are_held_against_runs_of_the_same_stages(runs):
     """Gains of compensation, and what helps."""
     gains = {row["label"]: row["error_gain"] for row in drift_rows(runs)}

@@ -108,6 +108,7 @@ def valid():
     return Draft202012Validator(scenario_schema())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names(SCENARIOS))
 def test_a_shipped_scenario_says_its_source_and_can_be_planned_as_it_stands(name, valid, tmp_path):
     """The digest of the code behind it is the same again, and a brief run of it, which compiles

@@ -158,6 +158,7 @@ def dying(at):
     return progress
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_into_a_file_is_the_run_in_memory(seed, tmp_path, monkeypatch):
     """Values, dates, bounds and attributes, whatever format, pieces, type of numbers and threads;

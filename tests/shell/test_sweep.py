@@ -110,6 +110,7 @@ def test_one_scenario_is_taken_where_one_is_asked_for():
     assert sciprec.load_scenario(content | advice).name == "little_climate-days-1"
 
 
+@pytest.mark.slow
 def test_a_swept_file_runs_a_row_for_each_value_and_keeps_them_when_one_is_added(
     call, models, undrawn, tmp_path
 ):  # fmt: skip
@@ -143,6 +144,7 @@ def test_mistakes_of_some_values_name_their_scenarios(call, tmp_path):
     assert "scenario 'little_climate-step_seconds-m1': key 'climate.step_seconds'" in lines[2]
 
 
+@pytest.mark.slow
 def test_baselines_of_a_sweep_are_one_for_each_and_are_asked_for_again(
     call, models, tmp_path, monkeypatch
 ):  # fmt: skip

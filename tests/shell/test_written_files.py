@@ -114,6 +114,7 @@ def files_below(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", WRITTEN)
 def test_what_is_in_the_way_is_one_sentence_before_anything_is_computed(
     verb, words_of, call, tmp_path
@@ -151,6 +152,7 @@ def test_what_is_in_the_way_is_one_sentence_before_anything_is_computed(
     assert Path("link").is_symlink() and not Path("nothing").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["bound", "compare", "report", "run", "scenario new"])
 def test_an_empty_file_and_one_of_the_same_sort_are_replaced(verb, words_of, call, tmp_path):
     """Others write over older files of theirs in tests/writing/scenes.py."""
@@ -178,6 +180,7 @@ def test_one_file_for_two_options_is_refused(verb, words_of, call):
     assert f"{options[0]} and {options[1]} are given the same file 'own/../x'; give each" in said
 
 
+@pytest.mark.slow
 def test_the_page_of_a_batch_in_one_file_needs_none_of_the_others(
     models, scenario_files, blank_figures, call, tmp_path
 ):

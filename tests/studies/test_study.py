@@ -33,6 +33,7 @@ def lifted(name, given):
     return own["u"], own["path"], total
 
 
+@pytest.mark.slow
 def test_every_arithmetic_is_judged_by_its_worst_member(made):
     result, given = made
     (truth, *_), rows = (lifted("fp64", given[1]), {r["backend"]: r for r in result.table})
@@ -46,6 +47,7 @@ def test_every_arithmetic_is_judged_by_its_worst_member(made):
     assert result.beyond and truth.shape == (17,)
 
 
+@pytest.mark.slow
 def test_a_study_stores_what_lifted_kernels_give_bit_for_bit(made):
     """The inputs, which the kernel changes, are copied for each call."""
     result, given = made
@@ -185,6 +187,7 @@ def test_an_iteration_that_ends_earlier_is_a_finding_and_not_a_failure(tmp_path,
     assert found.unlike == (told,) and not found.within and told in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-2, None])
 def test_a_wrong_element_that_the_norm_hides_is_named(tmp_path, blank_figures, tolerance):
     """A value of 3e-4 is lost in fp32 where 1e4 is added and taken off, beside values of 1e4."""

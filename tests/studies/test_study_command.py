@@ -28,6 +28,7 @@ def given(tmp_path_factory):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_one_command_makes_the_page(given, call, blank_figures):
     words = (
         "study", f"{given}/mykernel.py:diffuse", "--inputs", f"{given}/inputs.npz", "--inputs",

@@ -119,6 +119,7 @@ def test_answers_of_random_branches_are_those_of_an_oracle(seed, tmp_path):
     assert not differences(seed, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_model_is_tuned_in_everything(call, tmp_path):
     """And lifted whole to each format."""
     waves = ("--plugin", ROOT / "examples/lorenz96.py")

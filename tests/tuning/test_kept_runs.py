@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from sciprec import tune
 from sciprec.foundation.sealed import sealed
@@ -31,6 +32,7 @@ for number in range(300):
 """
 
 
+@pytest.mark.slow
 def test_several_processes_append_to_one_file(kept_folder):
     started = [
         subprocess.Popen([sys.executable, "-c", APPEND, str(kept_folder), str(one)])

@@ -241,6 +241,7 @@ def kernel(x):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("after", "times"), [(2.0, 1), (1e-9, 2)], ids=["short", "long"])
 def test_a_kernel_is_compiled_once_for_all_choices(after, times, monkeypatch, tmp_path):
     """Truth and counts among them; and once more where it is called for longer than that takes. At

@@ -159,6 +159,7 @@ def test_operations_are_those_of_one_kernel():
     assert called == {g.place: g.runs for g in problem.groups} and len(called) == 3
 
 
+@pytest.mark.slow
 def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
     """The check is another run, the page and the file are there, a second search runs the answer
     and its check alone.

@@ -68,6 +68,7 @@ def verbs():
     return dict(below(typer.main.get_command(app), ()))
 
 
+@pytest.mark.slow
 def test_every_verb_and_every_file_that_it_writes_has_a_scene():
     named = {tuple(name.split()) for name in READING}
     written = {}
@@ -120,6 +121,7 @@ def drawn(name, seed, most, folder):
     return failed, wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_call_that_fails_is_a_sentence_and_nothing_is_lost(name, tmp_path):
     failed, wrong = drawn(name, 1, 4, tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ JSON = st.recursive(
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(OBJECTS)
 def test_what_was_stored_is_sealed_and_sealing_again_changes_nothing(content):
@@ -23,6 +25,7 @@ def test_what_was_stored_is_sealed_and_sealing_again_changes_nothing(content):
     assert sealed(stored)[SEAL] == stored[SEAL]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(OBJECTS, st.data())
 def test_a_changed_character_is_no_longer_sealed(content, data):

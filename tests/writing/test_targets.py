@@ -65,6 +65,7 @@ def written():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_method_called_twice_replaces_its_file_and_no_other(blank_figures, tmp_path):
     source = tmp_path / "kernel.py"
     for words, write in written().items():

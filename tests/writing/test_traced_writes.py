@@ -79,6 +79,7 @@ SOME = {
 """Of each size: one that Python writes, and one that the library writes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SOME)
 def test_some_calls_fail(size, tmp_path):
     given = tries(tmp_path, size, 1, *SOME[size])

@@ -90,6 +90,7 @@ def test_a_file_formed_in_memory_has_the_bytes_that_the_library_writes_itself(
         assert list(file.variables) == ["b", "a"]
 
 
+@pytest.mark.slow
 def test_a_file_that_finds_no_room_in_memory_is_written_by_the_library_itself(
     tmp_path, monkeypatch
 ):
