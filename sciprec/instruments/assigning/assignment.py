@@ -207,7 +207,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         return files.digest_of(self.as_dict())
 
     def named(self, name: str) -> Assignment:
-        """The same assignment under another name."""
+        """Copy the assignment under another name."""
         files.require_label(name)
         assignment = copy.copy(self)
         assignment.name = name

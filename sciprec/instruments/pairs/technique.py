@@ -59,7 +59,7 @@ class Pairs(Companion):
         return self.made(b, value, V64.constant(0.0))
 
     def settled(self, b, x):
-        """The same number."""
+        """Return the number."""
         return x
 
     def entered(self, b, x, rounded, residual, row):
@@ -73,7 +73,7 @@ class Pairs(Companion):
         return self.exactly(b, rounded)
 
     def rounded(self, b, x, row):
-        """The same number: there is one format."""
+        """Return the number: there is one format."""
         return x
 
     again = rounded

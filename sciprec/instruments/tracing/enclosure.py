@@ -63,7 +63,7 @@ class Enclosure(Companion):
         return self.made(b, value, ir.Constant(self.beside_kind, None))
 
     def settled(self, b, x):
-        """The same number as one that was stored."""
+        """Return the number as one that was stored."""
         mid, radius = self.interval(b, x)
         return self.number(b, self.value(b, x), mid + 0.0, radius)
 

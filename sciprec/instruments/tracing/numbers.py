@@ -352,7 +352,7 @@ def _typeof_value(value, context):
 
 
 def _viewed(context, b, source: types.Array, target: types.Array, value):
-    """The same memory as an array of another type, with one axis more or less at its end; the
+    """View the memory as an array of another type, with one axis more or less at its end; the
     reference to it is borrowed.
     """
     array, view = make_array(source)(context, b, value), make_array(target)(context, b)

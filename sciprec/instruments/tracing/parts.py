@@ -101,7 +101,7 @@ class Parts(Companion):
         return b.select(same, ir.Constant(self.beside_kind, None), parts)
 
     def certain(self, b, x):
-        """The same number, an infinity in both runs without the error that was added to it."""
+        """Return the number, an infinity in both runs without the error that was added to it."""
         value = self.value(b, x)
         return self.made(b, value, self.of_infinity(b, self.beside(b, x), self.exact(b, x), value))
 

@@ -103,7 +103,7 @@ class Companion(Native):
         return b.extract_value(x, 1)
 
     def with_value(self, b, x, value):
-        """The same companion beside another value."""
+        """Put the companion beside another value."""
         return b.insert_value(x, value, 0)
 
     def made(self, b, value, beside):
@@ -116,7 +116,7 @@ class Companion(Native):
         return beside if self.lanes == 1 else b.extract_element(beside, ir.Constant(I64, number))
 
     def settled(self, b, x):
-        """The same number, no zero beside it negative: these mark what was never stored."""
+        """Return the number, no zero beside it negative: these mark what was never stored."""
         nothing = ir.Constant(self.beside_kind, 0.0 if self.lanes == 1 else [0.0] * self.lanes)
         return self.made(b, self.value(b, x), b.fadd(self.beside(b, x), nothing))
 

@@ -79,7 +79,7 @@ class Twin(Companion):
         return self.made(b, value, beside)
 
     def settled(self, b, x):
-        """The same number as one that was stored: the last one beside it is no negative zero."""
+        """Return the number as one that was stored: the last one beside it is no negative zero."""
         last = b.fadd(self.lane(b, x, 1), V64.constant(0.0))
         last = self.stray(b, x)[1] if self.follows else last
         place = ir.Constant(I64, self.lanes - 1)

@@ -215,7 +215,7 @@ class FixedLifted(Lifted):
         return self
 
     def fresh(self) -> FixedLifted:
-        """The same kernel with the same units, and counts of its own that start at zero."""
+        """Copy the kernel with its units, and with counts of its own that start at zero."""
         with self._state:
             clone = object.__new__(FixedLifted)
             clone.__dict__.update(self.__dict__)
@@ -228,7 +228,7 @@ class FixedLifted(Lifted):
         return clone
 
     def unprofiled(self) -> FixedLifted:
-        """The same kernel as before its first call: its units are still to be found."""
+        """Copy the kernel as before its first call: its units are still to be found."""
         self._made_recorder()  # shared by all of them, as the compiled variants are
         clone = self.fresh()
         clone.unfreeze()

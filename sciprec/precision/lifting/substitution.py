@@ -48,7 +48,7 @@ def _call_graph(kernel) -> dict[types.FunctionType, dict[str, Callable]]:
 
 
 def _copy(kernel) -> types.FunctionType:
-    """The same function with a namespace of its own."""
+    """Copy a function with a namespace of its own."""
     copy = types.FunctionType(
         kernel.__code__, dict(kernel.__globals__), kernel.__name__, kernel.__defaults__,
         kernel.__closure__,

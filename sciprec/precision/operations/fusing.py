@@ -24,13 +24,13 @@ _READING = ("getattr", "getitem", "static_getitem", "build_tuple", "cast", "bino
 
 
 def fusible(intrinsic, ops, elementary: bool = False):
-    """The same intrinsic, known as an operation on elements of the backend's operations."""
+    """Mark an intrinsic as an operation on elements of the backend's operations."""
     intrinsic.of_elements, intrinsic.is_elementary = ops, elementary
     return quiet(intrinsic)
 
 
 def quiet(intrinsic):
-    """The same intrinsic, known to write into no array."""
+    """Mark an intrinsic as one that writes into no array."""
     intrinsic.is_quiet = True
     return intrinsic
 

@@ -472,7 +472,7 @@ class Program:
         return self._text
 
     def in_variant(self, variant: RowVariant, backend: Backend) -> Program | None:
-        """The same kernel as a program of another variant, or of another backend with rows; None
+        """Return the kernel as a program of another variant, or of another backend with rows; None
         where more than the arithmetic of its entry is another one, and it has to be made.
         """
         same = self.rows and self.shares and can_share_rows(backend, variant)

@@ -44,7 +44,7 @@ def aligned_pair(b, x, y, significand_bits: int):
 
 
 def _with_alignment(technique: type) -> type:
-    """The same technique with operands of additions aligned first (no guard bits)."""
+    """Return the technique with operands of additions aligned first (no guard bits)."""
 
     class Aligned(technique):
         def add(self, b, x, y, **key):
