@@ -57,13 +57,16 @@ def test_an_error_of_the_model_names_its_line(write, call):
         ("[[tolerance]]\nvariable = 'y'\nmetric = 'relative_l2'\nat_most = 1.0\nreason = 'r'",
          "the unknown variable 'y'; known for runs of kind 'mine' with these keys: x"),
         ("[ensemble]\nmembers = 2", "all members are the same; let the model call"),
-        ("compensation = ['carry']", "adds no increment by arithmetic.update"),
+        ("compensation = ['carry']", "adds no increment by arithmetic.update.*compensation_of"),
+        ("[[compensation]]\nname = 'own'\nvariables = { y = { alpha = 0.5 } }",
+         "compensation of 'y': model 'mine' carries x"),
         ("[mine]\nstep = 1", "unknown key 'mine.step'; known: steps; did you mean 'steps'"),
         ("[mine]\nsteps = 1.5", "'mine.steps' was given 1.5 .*; accepted: a whole number"),
     ],
 )  # fmt: skip
 def test_what_a_scenario_of_a_model_asks_for_wrongly(write, call, scenario, said):
-    plugin, file = write(GOOD, scenario=scenario, decorator="'mine', variables=['x']")
+    said_by = "'mine', variables=['x'], carried=lambda given: {'x': (3, 1)}"
+    plugin, file = write(GOOD, scenario=scenario, decorator=said_by)
     code, _, error = call("run", file, "--plugin", plugin, "--out", plugin.parent / "out")
     assert code == 2 and re.search(said, error.strip().splitlines()[-1]), error
 

@@ -12,11 +12,13 @@ import pytest
 import sciprec
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import load_files
+from sciprec.machine.footprint import compensation_footprint
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import files as stored
-from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.batch.plan import plan, variants_of
 from sciprec.workbench.kinds import kind, kinds
+from sciprec.workbench.models import ModelArithmetic
 from tests.models.conftest import MODEL, SCENARIO
 
 
@@ -160,6 +162,28 @@ def test_a_key_of_the_table_may_have_any_name(write, undrawn):
     assert kept == [False, False]
     described = json.loads(stored.attributes(result.files[0])["sciprec_scenario"])
     assert described["mine"]["stored"] == 20
+
+
+def test_a_model_whose_kernels_add_asks_for_the_compensation(write):
+    """That is a use of it, and what is carried has a size."""
+    plugin, scenario = write(
+        """
+        chosen = arithmetic.compensation_of("x")
+        x = np.full(3, 0.0 if chosen is None else chosen.alpha)
+        return xr.Dataset({"x": ("n", x, {"units": "1"})})
+        """,
+        decorator="'mine', carried=lambda given: {'x': (given.steps, 2)}",
+        scenario="[[compensation]]\nname = 'own'\nvariables = { x = { alpha = 0.5 } }",
+    )
+    load_files(plugin)
+    loaded = sciprec.load_scenario(scenario)
+    made = [kind.kind_of(loaded).run(loaded.table, v, kind.Surroundings())["x"].values[0]
+            for v in variants_of(loaded, ["fp64", "fp16"])]  # fmt: skip
+    assert made == [0.5, 0.5]
+    (row,) = compensation_footprint(loaded, "fp16").variables
+    assert (row.variable, row.elements, row.levels, row.size_bytes) == ("x", 3, 2, 12)
+    by_name = ModelArithmetic("fp16", {"x": "carry", "y": "none"})
+    assert by_name.compensation_of("x").is_carry and by_name.compensation_of("y") is None
 
 
 def test_a_scenario_is_sent_by_the_name_of_its_kind(files, monkeypatch):

@@ -62,6 +62,7 @@ class ModelArithmetic:
     """
 
     _further: tuple[ModelArithmetic, ...] = ()
+    _compensates = False
 
     def __init__(
         self, backend: str | Backend = "fp64",
@@ -157,6 +158,17 @@ class ModelArithmetic:
         state_was_updated(variable or id(state))
         return state
 
+    def compensation_of(self, variable: str = "") -> Compensation | None:
+        """The compensation of a variable, for a model whose own kernels add the increments: its
+        `alpha`, `beta` and `reset_every`; None where the run asks for none.
+
+        Args:
+            variable: name by which a compensation may be chosen; left out, that of all.
+        """
+        self._compensates = True
+        chosen = self._compensation
+        return chosen.get(variable) if isinstance(chosen, dict) else chosen
+
     def perturb(self, x: Any) -> Any:
         """x (1 + amplitude xi), xi uniform in (-1, 1) and addressed by seed, member, the number of
         this call and the element; in member 0 the very same values.
@@ -239,8 +251,8 @@ class ModelArithmetic:
         """Make sure that the model has used the requests of its run beside the arithmetic.
 
         Raises:
-            ModelError: a compensation and no update was made; or a member, and nothing tells it
-                from the others.
+            ModelError: a compensation, and no update was made and nobody asked for it; or a member,
+                and nothing tells it from the others.
         """
         if self.observer is not None and not self.observer.steps:
             raise ModelError(
@@ -252,10 +264,11 @@ class ModelArithmetic:
                 f"model '{model}': the scenario has a table [adaptive], and the model makes no "
                 "steps by arithmetic.advance(step, steps, x=x); do so, or remove the table"
             )
-        if self._compensation and not self._updates:
+        if self._compensation and not self._compensates:
             raise ModelError(
                 f"model '{model}': the scenario asks for a compensation, and the model adds no "
-                "increment by arithmetic.update(state, increment); do so, or remove 'compensation'"
+                "increment by arithmetic.update(state, increment), and does not ask for it by "
+                "arithmetic.compensation_of(variable); do so, or remove 'compensation'"
             )
         if not self._disturbs:
             raise ModelError(
@@ -273,12 +286,8 @@ class ModelArithmetic:
                     f"arithmetic.update was given {_MOST_STATES} different arrays; give it the "
                     "same array at each step, whose residual it keeps"
                 )
-            chosen = self._compensation
-            if isinstance(chosen, dict):
-                chosen = chosen.get(variable)
-            update = CarriedUpdate(
-                self._resolved, chosen, trust_inputs=False, seed=self._new_seed()
-            )
+            chosen, seed = self.compensation_of(variable), self._new_seed()
+            update = CarriedUpdate(self._resolved, chosen, trust_inputs=False, seed=seed)
             entry = self._updates[id(state)] = (state, update)
         return entry[1]
 

@@ -39,6 +39,7 @@ from sciprec.workbench.models.results import stored_form
 from sciprec.workbench.models.timing import processor_seconds, timing_of
 
 Model = Callable[[Any, ModelArithmetic], xr.Dataset]
+Carried = Callable[[Any], Mapping[str, tuple[int, int]]]
 _M = TypeVar("_M", bound=Model)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -85,6 +86,7 @@ def model(
     perturbs: Sequence[str] = (),
     variables: Sequence[str] | None = None,
     brief: Mapping[str, Any] | None = None,
+    carried: Carried | None = None,
 ) -> Callable[[_M], _M]:
     """Make a function a model: scenarios with `kind = "name"` run it in their arithmetics.
 
@@ -106,6 +108,10 @@ def model(
             before anything runs; left out, after the first run.
         brief: parameters of a run that calls the same kernels and takes next to no time, by which
             kernels are compiled ahead, several at a time.
+        carried: function of the parameters -> {variable: (elements, levels)}, the states that a
+            compensation gives residuals: their memory is that of
+            `sciprec.machine.compensation_footprint`, and coefficients of other variables are
+            refused before anything runs.
 
     Returns:
         A decorator, which gives the function back as it is.
@@ -123,7 +129,7 @@ def model(
         raise InputError(f"a model cannot be called '{name}', a key of every scenario; rename it")
 
     def decorate(function: _M) -> _M:
-        register(_declared(name, function, perturbs, variables, brief).kind)
+        register(_declared(name, function, perturbs, variables, brief, carried).kind)
         return function
 
     return decorate
@@ -131,7 +137,7 @@ def model(
 
 def _declared(
     name: str, function: Model, perturbs: Sequence[str], variables: Sequence[str] | None,
-    brief: Mapping[str, Any] | None,
+    brief: Mapping[str, Any] | None, carried: Carried | None,
 ) -> Declared:  # fmt: skip
     """Check the arguments of the decorator; return the declared model.
 
@@ -159,7 +165,9 @@ def _declared(
             )
     names = (variables,) if isinstance(variables, str) else variables
     names = None if names is None else tuple(names)
-    return Declared(name, function, parameters, table, perturbs, names, dict(brief or {}))
+    return Declared(
+        name, function, parameters, table, perturbs, names, dict(brief or {}), carried
+    )
 
 
 @dataclass(frozen=True)
@@ -174,6 +182,7 @@ class Declared:
         perturbs: names of parameters that tell members apart.
         variables: names of what it returns; None where it does not say.
         brief: parameters of a short run; empty where there are none.
+        carried: parameters -> sizes of the states that are compensated; None where it does not say.
     """
 
     name: str
@@ -183,6 +192,7 @@ class Declared:
     perturbs: tuple[str, ...]
     variables: tuple[str, ...] | None
     brief: Mapping[str, Any]
+    carried: Carried | None
 
     @property
     def kind(self) -> Kind:
@@ -202,6 +212,7 @@ class Declared:
             name,
             scenario,
             self.run,
+            check=self._check,
             attributes=stated(auxiliary="", rounded=_ROUNDED),
             variables=None if self.variables is None else lambda table: names,
             kernels=lambda table, variant: digest_of(self.function),
@@ -209,11 +220,34 @@ class Declared:
             brief=self._brief if self.brief else None,
             sources=lambda table: (self.function, self.given, self.perturbs),
             ensembles=True,
+            residuals=None if self.carried is None else self._residuals,
             watched=lambda table: (),
             same_axes=True,
             file=_file_of(self.function),
             origin=(self.function.__module__, self.function.__qualname__),
         )
+
+    def _residuals(self, table: BaseModel) -> list[tuple[str, int, int]]:
+        """Name, elements of a level and levels of each state that is compensated."""
+        sizes = {} if self.carried is None else self.carried(as_given(table))
+        return [(name, elements, levels) for name, (elements, levels) in sizes.items()]
+
+    def _check(self, table: BaseModel, variant: Variant) -> None:
+        """Refuse a compensation of a variable that is not carried.
+
+        Raises:
+            InputError: there is one.
+        """
+        chosen = variant.compensation.resolved()
+        if self.carried is None or not isinstance(chosen, dict):
+            return
+        names = [name for name, *_ in self._residuals(table)]
+        for variable in chosen:
+            if variable not in names:
+                raise InputError(
+                    f"compensation of '{variable}': model '{self.name}' carries "
+                    f"{', '.join(names)}{meant(variable, names)}"
+                )
 
     def _brief(self, table: BaseModel) -> BaseModel:
         return self._with(table, self.brief)
