@@ -3,8 +3,6 @@
 Real solvers and your own Numba kernels, in selectable arithmetics, compared with binary64.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,7 @@ from sciprec.foundation.later import (
     NAMED_BACKENDS,
     REMEDIES,
     imported,
-    public,
+    names_of,
 )
 from sciprec.foundation.moved import install as find_moved_modules
 from sciprec.foundation.moved import renamed
@@ -58,31 +56,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
 
     __version__: str
 
-_PUBLIC = {
-    "lift": "sciprec.precision.lifting.lifting",
-    "LiftError": "sciprec.precision.lifting.lifting",
-    "quantize": "sciprec.arrays.quantization",
-    "backends": "sciprec.precision.formats.backend",
-    "Backend": "sciprec.precision.formats.backend",
-    "Format": "sciprec.precision.formats.float_format",
-    "Pair": "sciprec.instruments.pairs.lifted",
-    "fma": "sciprec.precision.operations.reduce",
-    "check_memory": "sciprec.tools.memory.memory",
-    "Assignment": "sciprec.instruments.assigning.assignment",
-    "trace": "sciprec.tools.trace.traces",
-    "tune": "sciprec.tools.tune.tuned",
-    "bound": "sciprec.tools.bound.bounds",
-    "digits": "sciprec.tools.digits.kernel_digits",
-    "load_scenario": "sciprec.workbench.kinds",
-    "load_scenarios": "sciprec.workbench.kinds",
-    "run": "sciprec.workbench.batch.workflow",
-    "monitor": "sciprec.tools.monitor.monitored",
-    "study": "sciprec.workbench.study.kernel_page",
-    "model": "sciprec.workbench.models.declaration",
-    "compare": "sciprec.results.comparison.rows",
-    "verify": "sciprec.report.stored.verification",
-    "InputError": "sciprec.foundation.errors",
-}
 _ELSEWHERE = {
     "Arithmetic": "sciprec.precision.Arithmetic",
     "Bound": "sciprec.tools.bound.Bound",
@@ -115,26 +88,21 @@ _ELSEWHERE = {
     "tune_scenario": "sciprec.workbench.tune_scenario",
 }
 """Names that stood here in version 0.1, and their names of today; they go with version 0.3."""
-_PACKAGES = (
-    "accumulation", "arrays", "climate", "extend", "heston", "machine", "precision", "report",
-    "results", "tools", "workbench",
-)  # fmt: skip
 
-__all__ = [*_PUBLIC, "climate", "extend", "heston", "__version__"]
+_public, _named, _ = names_of("sciprec")
+__all__ = [*_public, "climate", "extend", "heston", "__version__"]
 
 
 if not TYPE_CHECKING:  # a checker knows the names above, and no others
 
     def __getattr__(name: str) -> Any:
-        if name in _PACKAGES:
-            result = imported(f"sciprec.{name}")
-        elif name == "__version__":  # as the installed package's metadata say
+        if name == "__version__":  # as the installed package's metadata say
             definitions = imported("sciprec.foundation.definitions")
             result = globals()[name] = definitions.version_of("sciprec")
         elif name in _ELSEWHERE:
             result = globals()[name] = renamed(f"sciprec.{name}", _ELSEWHERE[name])
         else:
-            result = public(name, "sciprec", _PUBLIC)
+            result = _named(name)
         _register_accessor()
         return result
 

@@ -1,7 +1,5 @@
 """Arrays in an arithmetic: quantised arrays, matrix products, sums, and norms of their errors."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -12,11 +10,4 @@ if TYPE_CHECKING:
     from sciprec.arrays.integers.fixed_point import dequantize as dequantize
     from sciprec.arrays.integers.matrix_products import fixed_matmul as fixed_matmul
 
-_PUBLIC = {
-    "adaptive_quantize": "sciprec.arrays.integers.fixed_point",
-    "dequantize": "sciprec.arrays.integers.fixed_point",
-    "fixed_matmul": "sciprec.arrays.integers.matrix_products",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.arrays", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.arrays")

@@ -1,10 +1,8 @@
 """The names with which modules of a user's own add rows to sciprec's tables."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, Any
-
-from sciprec.foundation.later import public
+from sciprec.foundation.later import names_of
 
 if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
     from sciprec.climate.cases.registry import case as case
@@ -49,58 +47,5 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.workbench.kinds import Surroundings as Surroundings
     from sciprec.workbench.kinds import register as register
 
-_PUBLIC = {
-    "FORMATS": "sciprec.precision.formats.float_format",
-    "Format": "sciprec.precision.formats.float_format",
-    "ROUNDINGS": "sciprec.precision.formats.rounding_rules",
-    "Rounding": "sciprec.precision.formats.rounding_rules",
-    "OPERATIONS": "sciprec.precision.operations.operation",
-    "Operation": "sciprec.precision.operations.operation",
-    "Around": "sciprec.precision.rounding.around",
-    "Rows": "sciprec.precision.lifting.with_rows",
-    "lift_with_rows": "sciprec.precision.lifting.with_rows",
-    "two_sum": "sciprec.precision.rounding.sticky",
-    "runge_kutta": "sciprec.climate.stepping.runge_kutta",
-    "case": "sciprec.climate.cases.registry",
-    "RADIUS_M": "sciprec.climate.constants",
-    "ROTATION_PER_SECOND": "sciprec.climate.constants",
-    "SECONDS_PER_DAY": "sciprec.climate.constants",
-    "EquationSet": "sciprec.climate.equations.registry",
-    "equation_set": "sciprec.climate.equations.registry",
-    "unchanged": "sciprec.climate.equations.registry",
-    "AirState": "sciprec.climate.equations.air",
-    "InitialTracer": "sciprec.climate.equations.advection",
-    "InitialVorticity": "sciprec.climate.equations.barotropic_vorticity",
-    "InitialState": "sciprec.climate.equations.shallow_water",
-    "PathScheme": "sciprec.heston.schemes.registry",
-    "Units": "sciprec.heston.schemes.registry",
-    "add_carried": "sciprec.heston.schemes.registry",
-    "metric": "sciprec.results.comparison.pointwise.error_metrics",
-    "Pair": "sciprec.results.comparison.pointwise.pairing",
-    "RULES": "sciprec.tools.mend.catalogue",
-    "Rule": "sciprec.tools.mend.catalogue",
-    "Subject": "sciprec.report.section",
-    "page_section": "sciprec.report.section",
-    "Estimate": "sciprec.workbench.kinds",
-    "Kind": "sciprec.workbench.kinds",
-    "Member": "sciprec.workbench.kinds",
-    "Surroundings": "sciprec.workbench.kinds",
-    "register": "sciprec.workbench.kinds",
-    "stated": "sciprec.results.output.stated",
-    "Scenario": "sciprec.scenario.loading",
-    "Section": "sciprec.facets.tables",
-    "key": "sciprec.facets.tables",
-    "Variant": "sciprec.scenario.variant",
-}
-
-__all__ = [*_PUBLIC]
-
-
 if not TYPE_CHECKING:  # a checker knows the names above, and no others
-
-    def __getattr__(name: str) -> Any:
-        return public(name, "sciprec.extend", _PUBLIC)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __all__, __getattr__, __dir__ = names_of("sciprec.extend")

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sciprec.foundation.interrupts import deferred_interrupts
+
+_FOR_CHECKERS = re.compile(r"^    from (sciprec[\w.]*) import (\w+) as \2$", re.M)
 
 
 def imported(module: str) -> ModuleType:
@@ -27,40 +31,22 @@ def imported(module: str) -> ModuleType:
         return importlib.import_module(module)
 
 
-def public(name: str, package: str, modules: Mapping[str, str]) -> Any:
-    """A public name of a package whose names are imported when they are used.
-
-    Args:
-        name: the name.
-        package: the package.
-        modules: name -> module that has it.
-
-    Raises:
-        AttributeError: the package has no such name.
+def names_of(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """`__all__`, `__getattr__` and `__dir__` of a package whose source names, for type checkers
+    alone, what it gives: each is imported when it is asked for, and so are the packages in it.
     """
-    if name not in modules:
-        raise AttributeError(f"module '{package}' has no attribute '{name}'")
-    return getattr(imported(modules[name]), name)
-
-
-def names_of(
-    package: str, modules: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package whose names are imported when they are asked for,
-    and so are the packages in it.
-
-    Args:
-        package: its name.
-        modules: name -> module that has it.
-    """
+    source = Path(sys.modules[package].__file__).read_text(encoding="utf-8")
+    modules = {name: module for module, name in _FOR_CHECKERS.findall(source) if module != package}
 
     def attribute(name: str) -> Any:
-        if name not in modules and not name.startswith("_"):
+        if name in modules:
+            return getattr(imported(modules[name]), name)
+        if not name.startswith("_"):
             with contextlib.suppress(ModuleNotFoundError):
                 return imported(f"{package}.{name}")
-        return public(name, package, modules)
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
 
-    return attribute, lambda: sorted(modules)
+    return list(modules), attribute, lambda: sorted(modules)
 
 
 class Later(Mapping[str, Any]):

@@ -4,83 +4,42 @@ What others add is a class derived from Payoff or European, decorated by `payoff
 decorated by `path_scheme`.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, Any
-
-from sciprec.foundation.later import public
+import sciprec.heston.options.catalogue as _catalogue  # noqa: F401  registers the payoffs
+from sciprec.foundation.later import names_of
 from sciprec.heston import observations
-from sciprec.heston.options.catalogue import (
-    AsianArithmetic,
-    AsianGeometric,
-    Barrier,
-    Call,
-    Digital,
-    European,
-    ForwardStart,
-    LookbackFixed,
-    LookbackFloating,
-    Payoff,
-    Put,
-    Spot,
-    parameter,
-    payoff,
-    payoff_named,
-    payoffs,
-)
-from sciprec.heston.parameters import Model
-from sciprec.heston.schemes.registry import path_scheme
 from sciprec.heston.semianalytic import analytic, black
 
-if TYPE_CHECKING:
-    from sciprec.heston.bounds.bound_coverage import coverage, random_coverage, reference_cases
-    from sciprec.heston.bounds.pricing import PriceResult, price
-    from sciprec.heston.sensitivities.greek_pricing import GreeksResult, greeks
+if TYPE_CHECKING:  # what compiles kernels is imported when it is asked for
+    from sciprec.heston.bounds.bound_coverage import coverage as coverage
+    from sciprec.heston.bounds.bound_coverage import random_coverage as random_coverage
+    from sciprec.heston.bounds.bound_coverage import reference_cases as reference_cases
+    from sciprec.heston.bounds.pricing import PriceResult as PriceResult
+    from sciprec.heston.bounds.pricing import price as price
+    from sciprec.heston.options.catalogue import AsianArithmetic as AsianArithmetic
+    from sciprec.heston.options.catalogue import AsianGeometric as AsianGeometric
+    from sciprec.heston.options.catalogue import Barrier as Barrier
+    from sciprec.heston.options.catalogue import Call as Call
+    from sciprec.heston.options.catalogue import Digital as Digital
+    from sciprec.heston.options.catalogue import European as European
+    from sciprec.heston.options.catalogue import ForwardStart as ForwardStart
+    from sciprec.heston.options.catalogue import LookbackFixed as LookbackFixed
+    from sciprec.heston.options.catalogue import LookbackFloating as LookbackFloating
+    from sciprec.heston.options.catalogue import Payoff as Payoff
+    from sciprec.heston.options.catalogue import Put as Put
+    from sciprec.heston.options.catalogue import Spot as Spot
+    from sciprec.heston.options.catalogue import parameter as parameter
+    from sciprec.heston.options.catalogue import payoff as payoff
+    from sciprec.heston.options.catalogue import payoff_named as payoff_named
+    from sciprec.heston.options.catalogue import payoffs as payoffs
+    from sciprec.heston.parameters import Model as Model
+    from sciprec.heston.schemes.registry import path_scheme as path_scheme
+    from sciprec.heston.sensitivities.greek_pricing import GreeksResult as GreeksResult
+    from sciprec.heston.sensitivities.greek_pricing import greeks as greeks
 
-_LAZY = {  # what compiles kernels is imported when it is asked for
-    "price": "sciprec.heston.bounds.pricing",
-    "PriceResult": "sciprec.heston.bounds.pricing",
-    "greeks": "sciprec.heston.sensitivities.greek_pricing",
-    "GreeksResult": "sciprec.heston.sensitivities.greek_pricing",
-    "coverage": "sciprec.heston.bounds.bound_coverage",
-    "random_coverage": "sciprec.heston.bounds.bound_coverage",
-    "reference_cases": "sciprec.heston.bounds.bound_coverage",
-}
-
-__all__ = [
-    "AsianArithmetic",
-    "AsianGeometric",
-    "Barrier",
-    "Call",
-    "Digital",
-    "European",
-    "ForwardStart",
-    "GreeksResult",
-    "LookbackFixed",
-    "LookbackFloating",
-    "Model",
-    "Payoff",
-    "PriceResult",
-    "Put",
-    "Spot",
-    "analytic",
-    "black",
-    "coverage",
-    "greeks",
-    "observations",
-    "parameter",
-    "path_scheme",
-    "payoff",
-    "payoff_named",
-    "payoffs",
-    "price",
-    "random_coverage",
-    "reference_cases",
-]
-
-
-def __getattr__(name: str) -> Any:
-    return public(name, "sciprec.heston", _LAZY)
+_later, __getattr__, _ = names_of("sciprec.heston")
+__all__ = ["analytic", "black", "observations", *_later]
 
 
 def __dir__() -> list[str]:

@@ -1,36 +1,25 @@
 """The MLU370's instructions, its error cache, and compensation fitted to it; nothing imports it."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import Any
+from sciprec.foundation.later import names_of
 
-from sciprec.foundation.later import public
+if TYPE_CHECKING:
+    from sciprec.cost.peak_rates import MACHINES as MACHINES
+    from sciprec.cost.peak_rates import Estimate as Estimate
+    from sciprec.cost.peak_rates import modelled as modelled
+    from sciprec.cost.peak_rates import roofline as roofline
+    from sciprec.cost.work import Work as Work
+    from sciprec.cost.work import update_work as update_work
+    from sciprec.machine.fit import fit_compensation as fit_compensation
+    from sciprec.machine.footprint import compensation_footprint as compensation_footprint
+    from sciprec.machine.instructions import accumulate_i64 as accumulate_i64
+    from sciprec.machine.instructions import vacc_i64 as vacc_i64
+    from sciprec.machine.instructions import vacc_leaves as vacc_leaves
+    from sciprec.machine.instructions import vcomp_f32 as vcomp_f32
+    from sciprec.machine.instructions import vscale_i32 as vscale_i32
+    from sciprec.machine.updates import compensated_update as compensated_update
+    from sciprec.machine.updates import rescaled_update as rescaled_update
+    from sciprec.workbench.batch.modes import in_force as in_force
 
-_PUBLIC = {
-    "vcomp_f32": "sciprec.machine.instructions",
-    "vscale_i32": "sciprec.machine.instructions",
-    "vacc_i64": "sciprec.machine.instructions",
-    "vacc_leaves": "sciprec.machine.instructions",
-    "accumulate_i64": "sciprec.machine.instructions",
-    "compensated_update": "sciprec.machine.updates",
-    "rescaled_update": "sciprec.machine.updates",
-    "compensation_footprint": "sciprec.machine.footprint",
-    "fit_compensation": "sciprec.machine.fit",
-    "in_force": "sciprec.workbench.batch.modes",
-    "Work": "sciprec.cost.work",
-    "update_work": "sciprec.cost.work",
-    "Estimate": "sciprec.cost.peak_rates",
-    "MACHINES": "sciprec.cost.peak_rates",
-    "roofline": "sciprec.cost.peak_rates",
-    "modelled": "sciprec.cost.peak_rates",
-}
-
-__all__ = list(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    return public(name, "sciprec.machine", _PUBLIC)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = names_of("sciprec.machine")

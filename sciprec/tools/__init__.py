@@ -15,4 +15,4 @@ if TYPE_CHECKING:
     from sciprec.tools import trace as trace
     from sciprec.tools import tune as tune
 
-__getattr__, __dir__ = names_of("sciprec.tools", {})
+_, __getattr__, __dir__ = names_of("sciprec.tools")

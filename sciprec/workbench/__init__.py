@@ -1,7 +1,5 @@
 """The workbench: kinds of scenario, models of users, batches of runs, and studies of kernels."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -13,11 +11,4 @@ if TYPE_CHECKING:
     from sciprec.workbench.kinds.scenario_tune import TunedModel as TunedModel
     from sciprec.workbench.kinds.scenario_tune import tune_scenario as tune_scenario
 
-_PUBLIC = {
-    "trace_scenario": "sciprec.workbench.kinds.scenario_trace",
-    "tune_scenario": "sciprec.workbench.kinds.scenario_tune",
-    "TunedModel": "sciprec.workbench.kinds.scenario_tune",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.workbench", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.workbench")

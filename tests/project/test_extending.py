@@ -233,7 +233,7 @@ def test_a_block_imports_no_deeper_module(heading):
 
 def test_names_for_extensions_are_those_of_their_modules():
     """A checker sees what is given."""
-    typed = re.findall(r"^    from (\S+) import (\w+) as", inspect.getsource(extend), re.MULTILINE)
-    assert {name: module for module, name in typed} == extend._PUBLIC
-    assert all(getattr(extend, name) is not None for name in extend.__all__)
+    typed = re.findall(r"^    from \S+ import (\w+) as", inspect.getsource(extend), re.MULTILINE)
+    assert typed == extend.__all__ and sorted(typed) == dir(extend)
+    assert all(getattr(extend, name) is not None for name in typed)
     assert set(extend.elementary.__all__) <= set(vars(extend.elementary))

@@ -1,7 +1,5 @@
 """Sums and updates that carry their rounding errors along."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -12,12 +10,4 @@ if TYPE_CHECKING:
     from sciprec.arrays.sums.summation import compensated_dot as compensated_dot
     from sciprec.arrays.sums.summation import compensated_sum as compensated_sum
 
-_PUBLIC = {
-    "Compensation": "sciprec.arrays.sums.compensation",
-    "CarriedUpdate": "sciprec.arrays.sums.compensation",
-    "compensated_sum": "sciprec.arrays.sums.summation",
-    "compensated_dot": "sciprec.arrays.sums.summation",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.arrays.sums", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.arrays.sums")

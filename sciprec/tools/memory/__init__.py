@@ -1,7 +1,5 @@
 """`check_memory`: accesses of a kernel outside of its arrays, and reads of unwritten memory."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -10,10 +8,4 @@ if TYPE_CHECKING:
     from sciprec.tools.memory.memory import MemoryFinding as MemoryFinding
     from sciprec.tools.memory.memory import MemoryReport as MemoryReport
 
-_PUBLIC = {
-    "MemoryReport": "sciprec.tools.memory.memory",
-    "MemoryFinding": "sciprec.tools.memory.memory",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.tools.memory", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.tools.memory")

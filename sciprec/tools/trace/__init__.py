@@ -1,7 +1,5 @@
 """Traces of a kernel: what goes wrong inside it, and where, by runs of an instrumented copy."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -11,11 +9,4 @@ if TYPE_CHECKING:
     from sciprec.tools.trace.models.traces import ModelTrace as ModelTrace
     from sciprec.tools.trace.traces import Trace as Trace
 
-_PUBLIC = {
-    "Trace": "sciprec.tools.trace.traces",
-    "Line": "sciprec.tools.trace.lines",
-    "ModelTrace": "sciprec.tools.trace.models.traces",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.tools.trace", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.tools.trace")

@@ -1,7 +1,5 @@
 """Models of a user's own: a decorated function becomes a kind of scenario."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -9,9 +7,4 @@ from sciprec.foundation.later import names_of
 if TYPE_CHECKING:
     from sciprec.workbench.models.arithmetic import ModelArithmetic as ModelArithmetic
 
-_PUBLIC = {
-    "ModelArithmetic": "sciprec.workbench.models.arithmetic",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.workbench.models", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.workbench.models")

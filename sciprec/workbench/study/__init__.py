@@ -6,8 +6,6 @@
     kernel_page   `sciprec.study`: the door to all of this
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.later import names_of
@@ -15,9 +13,4 @@ from sciprec.foundation.later import names_of
 if TYPE_CHECKING:
     from sciprec.workbench.study.kernel_page import Study as Study
 
-_PUBLIC = {
-    "Study": "sciprec.workbench.study.kernel_page",
-}
-
-__all__ = list(_PUBLIC)
-__getattr__, __dir__ = names_of("sciprec.workbench.study", _PUBLIC)
+__all__, __getattr__, __dir__ = names_of("sciprec.workbench.study")
