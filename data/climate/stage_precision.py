@@ -19,9 +19,9 @@ from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import reference_transform
-from sciprec.results.comparison.evidence.error_scales import BANDS
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.stages import STAGES, Stages
+from sciprec.results.comparison.evidence.error_scales import BANDS
 
 
 def stage_errors(

@@ -88,7 +88,7 @@ def _cases(incomplete: str) -> list[str]:
 
 
 def _payoffs(incomplete: str) -> list[str]:
-    from sciprec.heston.options.catalogue import payoffs
+    from sciprec.heston.payoff_registry import payoffs
 
     return [name for name in payoffs() if name.startswith(incomplete)]
 
