@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_check, print_json, print_listing, say
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.progress import Progress
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.settings import interruptible
 from sciprec.cli.study_verb import axes_of
@@ -89,7 +91,6 @@ def save(
     """Run a scenario, kernel or price, and perturbed copies that tell its noise, or a benchmark;
     keep what they give.
     """
-    from sciprec.cli.console import print_json, say
     from sciprec.regression.baselines.asking import requests_named
     from sciprec.regression.baselines.saving import save_request
     from sciprec.scenario.changes import change
@@ -155,7 +156,6 @@ def check(
     json: Json = False,
 ) -> None:
     """Repeat the runs of your baselines, and say what changed; exit with 1 if anything did."""
-    from sciprec.cli.console import print_check, print_json
     from sciprec.regression.baselines.asking import asked_again
     from sciprec.regression.baselines.checking import check_request, require_all
     from sciprec.regression.baselines.records import read_record, record_names
@@ -193,7 +193,6 @@ def bless(
     json: Json = False,
 ) -> None:
     """Put today's numbers in place of a baseline's, and note why."""
-    from sciprec.cli.console import print_check, print_json
     from sciprec.regression.baselines.asking import asked_again
     from sciprec.regression.baselines.checking import bless_request
     from sciprec.regression.baselines.records import read_record
@@ -210,7 +209,6 @@ def bless(
 @app.command("list")
 def list_all(folder: Folder = BASELINES, json: Json = False) -> None:
     """List the baselines of a folder."""
-    from sciprec.cli.console import print_json, print_listing
     from sciprec.regression.baselines.records import read_record, record_names
     from sciprec.regression.baselines.words import records_listing
 
@@ -231,7 +229,6 @@ def show(
     json: Json = False,
 ) -> None:
     """Show what a baseline holds: its runs, their noise, by what they were made, its history."""
-    from sciprec.cli.console import print_json, print_listing, say
     from sciprec.regression.baselines.records import read_record
     from sciprec.regression.baselines.words import about_record, record_listing
 
@@ -310,7 +307,6 @@ def _computing(
         json: whether the result is printed as data.
         message: shown after Ctrl-C.
     """
-    from sciprec.cli.progress import Progress
     from sciprec.regression.baselines.answering import How
 
     with interruptible(lambda: message), Progress(quiet=quiet, json=json) as progress:

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_comparison, print_json
 from sciprec.cli.exit_codes import NOT_MET
+from sciprec.cli.progress import Waiting
 from sciprec.cli.written_files import Html, JUnit
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError
@@ -115,7 +117,6 @@ def compare(
 
         cases = as_junit(comparison, golden=names[0], actual=names[1])
         targets.write(junit_xml, cases, targets.JUNIT)
-    from sciprec.cli.console import print_comparison, print_json
 
     if json:
         print_json(comparison.as_dict())
@@ -148,7 +149,6 @@ def _compared(
             f"two files are compared, the truth and the run{alone}; write `sciprec compare TRUTH "
             "RUN`, or give stored metrics with --stored"
         )
-    from sciprec.cli.progress import Waiting
     from sciprec.results.comparison import compare as compare_files
 
     with Waiting("reading both files"):

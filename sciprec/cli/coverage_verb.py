@@ -13,8 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_json, say
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet, share_option
+from sciprec.cli.progress import Waiting
 from sciprec.cli.settings import Settings, as_words, interruptible
 from sciprec.foundation.errors import InputError, why_no_file
 from sciprec.foundation.shipped import PRICES, shipped
@@ -87,7 +89,6 @@ def coverage(
 
     Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
     """
-    from sciprec.cli.progress import Waiting
     from sciprec.foundation.course import tell
     from sciprec.foundation.origin import provenance
     from sciprec.foundation.targets import COVERAGE
@@ -218,7 +219,6 @@ def report(folder: Path, json: bool) -> None:
 
 def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None:
     """Print the rows of a coverage run and where its page is."""
-    from sciprec.cli.console import print_json, say
     from sciprec.cli.pricing.price_console import print_coverage
 
     if json:

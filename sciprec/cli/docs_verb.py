@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.console import print_json, say
 from sciprec.cli.options import Json
 
 
@@ -22,7 +23,6 @@ def docs(
 ) -> None:
     """Print the section of the documentation that a word belongs to, and where else it stands."""
     from sciprec.cli.behind import reading
-    from sciprec.cli.console import print_json, say
     from sciprec.foundation.errors import printable
 
     if not words:

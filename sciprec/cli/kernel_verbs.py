@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.console import print_result
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.kernel_or_scenario import (
     Kernel,
@@ -16,6 +17,7 @@ from sciprec.cli.kernel_or_scenario import (
     kernel_alone,
 )
 from sciprec.cli.options import Backend, Json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.written_files import Html, written
 from sciprec.foundation import targets
 
@@ -40,8 +42,6 @@ def digits(
     json: Json = False,
 ) -> None:
     """Count the right decimal digits of a kernel's results, and those that its data allow."""
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.tools.digits.kernel_digits import digits as count_digits
 
     function, args = kernel_alone(kernel, inputs, "digits")
@@ -62,8 +62,6 @@ def bound(
     json: Json = False,
 ) -> None:
     """Bound the rounding error of a call of your kernel, proven and not estimated."""
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.tools.bound.bounds import bound as bound_error
 
     function, args = kernel_alone(kernel, inputs, "bound")
@@ -84,8 +82,6 @@ def check_memory(
     """Find accesses of your kernel beyond its arrays, reads of unwritten memory, and integers that
     wrap; exit with 1 where there are any.
     """
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.drawing.listed import write_listed
     from sciprec.tools.memory.memory import check_memory as check
 

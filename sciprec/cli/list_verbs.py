@@ -8,9 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import (
+    print_backends,
+    print_findings,
+    print_in_force,
+    print_json,
+    print_listing,
+    print_policies,
+    say,
+)
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Json
+from sciprec.cli.progress import Waiting
 
 app = typer.Typer(
     help="List what scenarios and options name: arithmetics, policies, cases of the climate, "
@@ -27,7 +37,6 @@ def backends(
     json: Json = False,
 ) -> None:
     """List the arithmetics and their properties, and what is in force and from where."""
-    from sciprec.cli.console import print_backends, print_in_force, print_json, say
     from sciprec.precision.formats.backend import table
     from sciprec.workbench.batch.modes import in_force
 
@@ -45,7 +54,6 @@ def backends(
 @app.command("policies")
 def policies(json: Json = False) -> None:
     """List every stage of the models, and which policies of mixed precision have it narrow."""
-    from sciprec.cli.console import print_json, print_policies
     from sciprec.workbench.kinds.policies import mixture_rows, policy_rows
 
     rows, mixtures = policy_rows(), mixture_rows()
@@ -73,7 +81,6 @@ def examples(json: Json = False) -> None:
 
     `examples:NAME` goes wherever the path of a scenario, of a kernel's file or of a plugin does.
     """
-    from sciprec.cli.console import print_json, print_listing
     from sciprec.foundation.listing import Listing
     from sciprec.foundation.shipped import example_rows
 
@@ -92,8 +99,6 @@ def doctor(
 ) -> None:
     """Print what a report of a fault needs, and test the rounding on this machine."""
     from sciprec.cli.behind import doctor as examining
-    from sciprec.cli.console import print_findings, print_json, say
-    from sciprec.cli.progress import Waiting
 
     if clear_cache:
         files, size = examining.clear_cache()
@@ -123,7 +128,6 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
 
 def _print_catalogue(content: dict[str, list[dict[str, Any]]], json: bool) -> None:
     """Print tables of the climate model, each below its name where there are several."""
-    from sciprec.cli.console import print_json, print_listing, say
     from sciprec.foundation.listing import Listing
 
     if json:

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_result, say
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.old_spellings import todays_rule
 from sciprec.cli.options import known_backends
+from sciprec.cli.progress import Waiting
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import choice
@@ -90,8 +92,6 @@ def monitor(
     """Watch variables and lines of your kernel as it runs, or a batch that runs elsewhere; exit
     with 1 where a run of the batch has failed.
     """
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.tools.monitor.monitored import monitor as monitor_kernel
 
     choice("--truth", truth, ("dd", "fp64"))
@@ -157,7 +157,6 @@ def _follow(folder: str, of_kernel: list[str], once: bool, json: bool) -> None:
     import time
     from json import dumps
 
-    from sciprec.cli.console import say
     from sciprec.workbench.batch.states import FAILED, read_states
 
     before: list[str] = []

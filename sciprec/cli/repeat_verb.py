@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_json, print_listing, say
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings, interruptible
 from sciprec.cli.written_files import Html
@@ -60,8 +62,6 @@ def repeat(
     json: Json = False,
 ) -> None:
     """Run a kernel, scenario or command with other threads, orders and memory; compare the bits."""
-    from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.cli.progress import Waiting
 
     options = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
              "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.console import print_json, print_listing, print_runs, say
 from sciprec.cli.coverage_verb import report as show_coverage
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import BatchPage, any_failed
 from sciprec.foundation.errors import InputError
 
@@ -39,8 +41,6 @@ def report(
                 "copy it"
             )
         return show_coverage(folder, json)
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.cli.progress import Waiting
     from sciprec.report.page import table, write_alone, write_page
     from sciprec.report.stored.batch import read_batch
     from sciprec.results.output.folders import alone_in
@@ -62,8 +62,6 @@ def report(
 
 def _verify(folder: Path, json: bool) -> None:
     """Print the state of each file of a batch; exit with 1 where one is damaged or missing."""
-    from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.cli.progress import Waiting
     from sciprec.report.stored.verification import DAMAGED, MISSING, verify
 
     with Waiting("checking the files of the batch"):
@@ -94,8 +92,6 @@ def gallery(
 ) -> None:
     """Run the scenarios of the gallery and write its pages, without their files."""
     from sciprec.cli.behind.gallery import make_gallery
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.progress import Waiting
 
     with Waiting("making the pages of the gallery") as waiting:
 

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_forecast, print_json, print_runs, say
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
+from sciprec.cli.progress import Progress
 from sciprec.cli.settings import FILES_KEPT, Settings, interruptible
 from sciprec.cli.written_files import JUnit, written
 from sciprec.foundation import targets
@@ -99,7 +101,6 @@ def run(
             raise InputError(
                 f"{beside[0]} is given with --plan, which computes nothing; leave one of them out"
             )
-        from sciprec.cli.console import print_forecast, print_json
         from sciprec.workbench.batch.workflow import forecast
 
         rows = forecast(files, plugins=Settings.plugins, **how)
@@ -144,8 +145,6 @@ def run_and_show(
         junit_xml: file for a test case of each run.
         how: further arguments of `sciprec.run`.
     """
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.cli.progress import Progress
     from sciprec.workbench.batch import workflow
 
     with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet, json=json) as progress:

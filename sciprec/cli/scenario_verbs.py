@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.console import print_json, print_keys, say
 from sciprec.cli.exit_codes import USAGE
 from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
@@ -31,7 +32,6 @@ def list_keys(
     json: Json = False,
 ) -> None:
     """List every key with its type, unit, limits, default, an example and its meaning."""
-    from sciprec.cli.console import print_json, print_keys, say
     from sciprec.workbench.kinds import kinds
     from sciprec.workbench.kinds.schema import scenario_keys
 
@@ -48,7 +48,6 @@ def list_keys(
 @app.command("schema")
 def print_schema(kind: AnyKind = None) -> None:
     """Print the JSON schema by which editors complete a scenario file and mark its mistakes."""
-    from sciprec.cli.console import print_json
     from sciprec.workbench.kinds.schema import scenario_schema
 
     print_json(scenario_schema([kind] if kind else []))
@@ -60,7 +59,6 @@ def check_files(
     json: Json = False,
 ) -> None:
     """Say everything that is wrong with scenario files, and compute nothing; exit with 2 if any."""
-    from sciprec.cli.console import print_json, say
     from sciprec.workbench.batch.checking import complaints_of
 
     complaints = {str(file): complaints_of(file) for file in files}

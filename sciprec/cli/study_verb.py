@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_json, print_runs, say
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.progress import Progress
 from sciprec.cli.run_verb import BatchPage, write_cases
 from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
 from sciprec.cli.written_files import JUnit
@@ -88,8 +90,6 @@ def study(
     json: Json = False,
 ) -> None:
     """Run a kernel of yours in every arithmetic on the same inputs, to a page."""
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.cli.progress import Progress
     from sciprec.tools.calls.kernel_file import kernel_named
     from sciprec.workbench.study.kernel_page import study as study_kernel
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.console import print_json, say
 from sciprec.cli.kernel_or_scenario import (
     KernelInputs,
     Metric,
@@ -17,6 +18,7 @@ from sciprec.cli.kernel_or_scenario import (
     refuse_inputs,
 )
 from sciprec.cli.options import Backend, Json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
@@ -65,8 +67,6 @@ def trace(
     json: Json = False,
 ) -> None:
     """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.progress import Waiting
 
     options = {"output": output or None, "by": by or "line"}
     if is_kernel(traced):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_json, say
 from sciprec.cli.kernel_or_scenario import (
     KernelInputs,
     Metric,
@@ -19,6 +20,7 @@ from sciprec.cli.kernel_or_scenario import (
     refuse_truth,
 )
 from sciprec.cli.options import Json, known_backends
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
@@ -109,8 +111,6 @@ def tune(
     """Find the cheapest format for every line of a kernel of yours, or of a scenario's model; exit
     with 1 where it fails its check.
     """
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.progress import Waiting
     from sciprec.results.comparison.pointwise.error_metrics import limit_of
     from sciprec.tools.tune.page import write_tune_page
 

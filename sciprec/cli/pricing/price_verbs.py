@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_json, say
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backend, Payoff, share_option
+from sciprec.cli.progress import Waiting
 from sciprec.cli.settings import interruptible
 from sciprec.cli.written_files import Html
 from sciprec.foundation.errors import InputError
@@ -164,7 +166,6 @@ def price(
     """
     options = dict(locals())
     from sciprec import heston
-    from sciprec.cli.console import print_json, say
     from sciprec.cli.pricing.price_console import print_greeks, print_prices, write_price_page
     from sciprec.cli.pricing.price_request import (
         asked_price,
@@ -172,7 +173,6 @@ def price(
         notes_of,
         result_as_dict,
     )
-    from sciprec.cli.progress import Waiting
     from sciprec.scenario.asked_price import (
         asked_model,
         asked_payoffs,
