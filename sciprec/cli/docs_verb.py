@@ -11,17 +11,16 @@ from sciprec.cli.options import Json
 
 
 def docs(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(help="Words to look up, such as 'lost updates'; without any, all pages."),
-    ] = None,
-    site: Annotated[
-        bool,
-        typer.Option("--site", help="Open the page in a browser, where the site has been built."),
-    ] = False,
+    words: Annotated[list[str] | None, typer.Argument()] = None,
+    site: bool = False,
     json: Json = False,
 ) -> None:
-    """Print the section of the documentation that a word belongs to, and where else it stands."""
+    """Print the section of the documentation that a word belongs to, and where else it stands.
+
+    Args:
+        words: Words to look up, such as 'lost updates'; without any, all pages.
+        site: Open the page in a browser, where the site has been built.
+    """
     from sciprec.cli.behind import reading
     from sciprec.foundation.errors import printable
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,8 +17,7 @@ from sciprec.cli.kernel_or_scenario import (
 )
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.progress import Waiting
-from sciprec.cli.written_files import Html, written
-from sciprec.foundation import targets
+from sciprec.cli.written_files import Html
 
 
 def digits(
@@ -27,21 +25,17 @@ def digits(
     inputs: KernelInputs = None,
     backend: Backend = "fp64",
     output: OutputsOfKernel = None,
-    condition: Annotated[
-        bool,
-        typer.Option(
-            "--condition/--no-condition",
-            help="Also count the digits left if arguments and literals are off by half a unit in "
-            "the last place.",
-        ),
-    ] = True,
-    html: Annotated[
-        Path | None,
-        written(targets.PAGE, "--html", "Write a page: digits of each result, number by number."),
-    ] = None,
+    condition: Annotated[bool, typer.Option("--condition/--no-condition")] = True,
+    html: Html = None,
     json: Json = False,
 ) -> None:
-    """Count the right decimal digits of a kernel's results, and those that its data allow."""
+    """Count the right decimal digits of a kernel's results, and those that its data allow.
+
+    Args:
+        condition: Also count the digits left if arguments and literals are off by half a unit in
+            the last place.
+        html: Write a page: digits of each result, number by number.
+    """
     from sciprec.tools.digits.kernel_digits import digits as count_digits
 
     function, args = kernel_alone(kernel, inputs, "digits")

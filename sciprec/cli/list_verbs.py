@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -18,25 +18,26 @@ from sciprec.cli.console import (
     say,
 )
 from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.help_pages import Verbs
+from sciprec.cli.help_pages import App
 from sciprec.cli.options import Json
 from sciprec.cli.progress import Waiting
 
-app = typer.Typer(
+app = App(
     help="List what scenarios and options name: arithmetics, policies, cases of the climate, "
-    "examples.",
-    no_args_is_help=True, cls=Verbs,
-)  # fmt: skip
+    "examples."
+)
 
 
 @app.command("backends")
 def backends(
-    scenario: Annotated[
-        Path | None, typer.Option(help="Scenario file (TOML) whose keys are looked at, too.")
-    ] = None,
+    scenario: Path | None = None,
     json: Json = False,
 ) -> None:
-    """List the arithmetics and their properties, and what is in force and from where."""
+    """List the arithmetics and their properties, and what is in force and from where.
+
+    Args:
+        scenario: Scenario file (TOML) whose keys are looked at, too.
+    """
     from sciprec.precision.formats.backend import table
     from sciprec.workbench.batch.modes import in_force
 
@@ -92,12 +93,14 @@ def examples(json: Json = False) -> None:
 
 
 def doctor(
-    clear_cache: Annotated[
-        bool, typer.Option("--clear-cache", help="Remove compiled kernels, and test nothing.")
-    ] = False,
+    clear_cache: bool = False,
     json: Json = False,
 ) -> None:
-    """Print what a report of a fault needs, and test the rounding on this machine."""
+    """Print what a report of a fault needs, and test the rounding on this machine.
+
+    Args:
+        clear_cache: Remove compiled kernels, and test nothing.
+    """
     from sciprec.cli.behind import doctor as examining
 
     if clear_cache:

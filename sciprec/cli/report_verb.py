@@ -17,17 +17,17 @@ from sciprec.foundation.errors import InputError
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder that `sciprec run`, `study` or `dev coverage` wrote.")
-    ],
-    verify: Annotated[
-        bool,
-        typer.Option("--verify", help="Check every file of a batch, and write nothing."),
-    ] = False,
+    folder: Path,
+    verify: bool = False,
     html: BatchPage = None,
     json: Json = False,
 ) -> None:
-    """Write the page of a stored batch or coverage run again, from its files only."""
+    """Write the page of a stored batch or coverage run again, from its files only.
+
+    Args:
+        folder: Folder that `sciprec run`, `study` or `dev coverage` wrote.
+        verify: Check every file of a batch, and write nothing.
+    """
     if verify and html is not None:
         raise InputError("--html is given with --verify, which writes nothing; leave one out")
     if verify:
@@ -81,16 +81,19 @@ def _verify(folder: Path, json: bool) -> None:
 
 
 def gallery(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Names of the pages to make [default: all].")
-    ] = None,
-    scenarios: Annotated[
-        Path | None, typer.Option(help="Folder of the scenario files [default: the shipped ones].")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("reports/gallery"),
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+    names: Annotated[list[str] | None, typer.Argument()] = None,
+    scenarios: Path | None = None,
+    out: Path = Path("reports/gallery"),
+    json: bool = False,
 ) -> None:
-    """Run the scenarios of the gallery and write its pages, without their files."""
+    """Run the scenarios of the gallery and write its pages, without their files.
+
+    Args:
+        names: Names of the pages to make [default: all].
+        scenarios: Folder of the scenario files [default: the shipped ones].
+        out: Folder of the pages.
+        json: Print JSON instead of lines.
+    """
     from sciprec.cli.behind.gallery import make_gallery
 
     with Waiting("making the pages of the gallery") as waiting:

@@ -11,19 +11,16 @@ import typer
 
 from sciprec.cli.console import print_json, print_keys, say
 from sciprec.cli.exit_codes import USAGE
-from sciprec.cli.help_pages import Verbs
-from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
+from sciprec.cli.help_pages import App
+from sciprec.cli.options import AnyKind, Json, ScenarioFiles, known_kinds
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
 from sciprec.foundation.errors import printable
 
-_HELP = "List keys of scenario files, write a first one or a schema for editors, and find mistakes."
-app = typer.Typer(help=_HELP, no_args_is_help=True, cls=Verbs)
-
-
-@app.callback()
-def _verbs() -> None:
-    """List keys of scenario files, write a first one or a schema for editors, and find mistakes."""
+app = App(
+    help="List keys of scenario files, write a first one or a schema for editors, and find "
+    "mistakes."
+)
 
 
 @app.command("keys")
@@ -77,17 +74,15 @@ def check_files(
 
 @app.command("new")
 def new_file(
-    kind: KindName,
-    out: Annotated[
-        Path | None,
-        written(
-            targets.SCENARIO,
-            "--out",
-            "Write the scenario into this file [default: standard output].",
-        ),
-    ] = None,
+    kind: Annotated[str, typer.Argument(autocompletion=known_kinds)],
+    out: Annotated[Path | None, written(targets.SCENARIO, "--out")] = None,
 ) -> None:
-    """Write a first scenario of a kind that runs as it stands, every key with a comment."""
+    """Write a first scenario of a kind that runs as it stands, every key with a comment.
+
+    Args:
+        out: Write the scenario into this file [default: standard output].
+        kind: Kind of the scenario: climate, heston, accumulation, or a plugin's.
+    """
     from sciprec.scenario.draft import draft
     from sciprec.workbench.kinds.schema import scenario_keys
 
