@@ -18,7 +18,6 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
-    docs_verb,
     help_pages,
     kernel_verbs,
     list_verbs,
@@ -31,7 +30,7 @@ from sciprec.cli import (
     trace_verb,
     tune_verb,
 )
-from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
+from sciprec.cli.console import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
 from sciprec.cli.old_spellings import old_spellings_named
 from sciprec.cli.options import (
     of_options,
@@ -49,12 +48,14 @@ from sciprec.foundation.loading import load_files, load_plugins
 
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
 
-app = help_pages.App(
+app = typer.Typer(
     name="sciprec",
     help="Run scientific models in any computer arithmetic, and see what the rounding costs.",
+    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=help_pages.Verbs,
     context_settings=help_pages.SETTINGS,
     epilog="`sciprec VERB --help` has the options of a verb, `sciprec dev --help` the verbs by "
     "which sciprec itself is checked.",
@@ -122,11 +123,14 @@ _VERBS: dict[str, tuple[Any, ...]] = {
     help_pages.KEEP: (("baseline", baseline_verbs.app), repeat_verb.repeat),
     help_pages.REST: (
         ("list", list_verbs.app), ("scenario", scenario_verbs.app), list_verbs.doctor,
-        run_verb.quickstart, docs_verb.docs,
+        run_verb.quickstart, list_verbs.docs,
     ),
 }  # fmt: skip
 """Verbs by group; of verbs that have verbs of their own the name and these."""
-_DEV = help_pages.App(help="Check sciprec itself: its price bounds, the pages of its gallery.")
+_DEV = typer.Typer(
+    help="Check sciprec itself: its price bounds, the pages of its gallery.",
+    no_args_is_help=True, cls=help_pages.Verbs,
+)  # fmt: skip
 _DEV.command()(coverage_verb.coverage)
 _DEV.command()(report_verb.gallery)
 app.add_typer(_DEV, name="dev", hidden=True)

@@ -1,4 +1,4 @@
-"""Printing of the command line: tables and JSON."""
+"""Printing of the command line: tables and JSON; and its exit codes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from sciprec.foundation.errors import printable
 from sciprec.foundation.listing import Listing, left_out_of, wrapped
 
@@ -24,6 +28,10 @@ _VERDICT_COLOURS = {
     "identical": "green", "noise": "cyan", "changed": "red", "pattern": "red", "slower": "yellow",
     "larger": "yellow",
 }  # fmt: skip
+GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED, UNREAD = 0, 1, 2, 3, 130, 141
+"""Good; a bound or threshold not met, or a failed run; usage; internal; ended by Ctrl-C; a pipe
+that nobody reads, as after `| head`, which shells count so.
+"""
 
 
 def print_json(content: Any) -> None:
@@ -200,7 +208,7 @@ def print_listing(
         table = _drawn(listing, dropped, style, texts)
         rest = _drawn(listing, (*dropped, *texts), style)
         if _width(rest) + len(texts) * _LEAST_TEXT > width:
-            console.width = _UNLIMITED  # names are too long: the terminal breaks them
+            console.width = _UNLIMITED.max_width  # names are too long: the terminal breaks them
     console.print(table)
     for words in left_out_of(listing.heads, set(listing.heads) - set(dropped)):
         say("\n".join(textwrap.wrap(words, width)))
@@ -220,23 +228,18 @@ def _texts(listing: Listing, dropped: Sequence[str]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _width(table: Any) -> int:
+def _width(table: Table) -> int:
     """Columns that a table takes."""
-    from rich.console import Console
-
-    return Console(width=_UNLIMITED).measure(table).maximum
+    return Console().measure(table, options=_UNLIMITED).maximum
 
 
 def _drawn(
     listing: Listing, dropped: Sequence[str], style: Callable[[int, str, str], str],
     texts: Sequence[str] = (),
-) -> Any:  # fmt: skip
+) -> Table:  # fmt: skip
     """The table as rich prints it, some columns left out, and cells of texts in several lines where
     that is needed.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     columns = [(i, head) for i, head in enumerate(listing.heads) if head not in dropped]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for _, head in columns:
@@ -254,23 +257,20 @@ def say(text: str) -> None:
     _console().print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-_UNLIMITED = 10_000
+class _Console(Console):
+    """A console that leaves a closed pipe to the command: Rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
-def _console() -> Any:
-    """Standard output; where it is no terminal as wide as COLUMNS says, or else as the tables. A
-    closed pipe is left to the command: Rich would end the process with 1.
-    """
-    from rich.console import Console
+_UNLIMITED = Console(width=10_000).options
 
+
+def _console() -> Console:
+    """Standard output; where it is no terminal as wide as COLUMNS says, or else as the tables."""
     is_wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
-    console = Console(width=_UNLIMITED if is_wide else None)
-    console.on_broken_pipe = _raise_broken_pipe
-    return console
-
-
-def _raise_broken_pipe() -> None:
-    raise BrokenPipeError
+    return _Console(width=_UNLIMITED.max_width if is_wide else None)
 
 
 def _plain(value: Any) -> Any:

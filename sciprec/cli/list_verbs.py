@@ -1,43 +1,33 @@
-"""The verbs `sciprec list ...` and `doctor`: what there is here; nothing is run."""
+"""The verbs `sciprec list ...`, `doctor` and `docs`: what there is here; nothing is run."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import (
-    print_backends,
-    print_findings,
-    print_in_force,
-    print_json,
-    print_listing,
-    print_policies,
-    say,
-)
-from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.help_pages import App
+from sciprec.cli.console import NOT_MET
+from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Json
-from sciprec.cli.progress import Waiting
 
-app = App(
+app = typer.Typer(
     help="List what scenarios and options name: arithmetics, policies, cases of the climate, "
-    "examples."
-)
+    "examples.",
+    no_args_is_help=True, cls=Verbs,
+)  # fmt: skip
 
 
 @app.command("backends")
 def backends(
-    scenario: Path | None = None,
+    scenario: Annotated[
+        Path | None, typer.Option(help="Scenario file (TOML) whose keys are looked at, too.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """List the arithmetics and their properties, and what is in force and from where.
-
-    Args:
-        scenario: Scenario file (TOML) whose keys are looked at, too.
-    """
+    """List the arithmetics and their properties, and what is in force and from where."""
+    from sciprec.cli.console import print_backends, print_in_force, print_json, say
     from sciprec.precision.formats.backend import table
     from sciprec.workbench.batch.modes import in_force
 
@@ -55,6 +45,7 @@ def backends(
 @app.command("policies")
 def policies(json: Json = False) -> None:
     """List every stage of the models, and which policies of mixed precision have it narrow."""
+    from sciprec.cli.console import print_json, print_policies
     from sciprec.workbench.kinds.policies import mixture_rows, policy_rows
 
     rows, mixtures = policy_rows(), mixture_rows()
@@ -82,6 +73,7 @@ def examples(json: Json = False) -> None:
 
     `examples:NAME` goes wherever the path of a scenario, of a kernel's file or of a plugin does.
     """
+    from sciprec.cli.console import print_json, print_listing
     from sciprec.foundation.listing import Listing
     from sciprec.foundation.shipped import example_rows
 
@@ -93,15 +85,15 @@ def examples(json: Json = False) -> None:
 
 
 def doctor(
-    clear_cache: bool = False,
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Remove compiled kernels, and test nothing.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Print what a report of a fault needs, and test the rounding on this machine.
-
-    Args:
-        clear_cache: Remove compiled kernels, and test nothing.
-    """
+    """Print what a report of a fault needs, and test the rounding on this machine."""
     from sciprec.cli.behind import doctor as examining
+    from sciprec.cli.console import print_findings, print_json, say
+    from sciprec.cli.progress import Waiting
 
     if clear_cache:
         files, size = examining.clear_cache()
@@ -131,6 +123,7 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
 
 def _print_catalogue(content: dict[str, list[dict[str, Any]]], json: bool) -> None:
     """Print tables of the climate model, each below its name where there are several."""
+    from sciprec.cli.console import print_json, print_listing, say
     from sciprec.foundation.listing import Listing
 
     if json:
@@ -188,3 +181,38 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def docs(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Words to look up, such as 'lost updates'; without any, all pages."),
+    ] = None,
+    site: Annotated[
+        bool,
+        typer.Option("--site", help="Open the page in a browser, where the site has been built."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print the section of the documentation that a word belongs to, and where else it stands."""
+    from sciprec.cli.behind import reading
+    from sciprec.cli.console import print_json, say
+    from sciprec.foundation.errors import printable
+
+    if not words:
+        pages = reading.titles()
+        if json:
+            return print_json(pages)
+        return say("\n".join(f"{page['page']:<34} {page['title']}" for page in pages))
+    sections = reading.find(" ".join(words))
+    if site:
+        address = reading.address(sections[0])
+        opened = reading.open_page(address)
+        return say(address if opened else f"{address} (no browser was found: open it by hand)")
+    best, *rest = sections
+    if json:
+        return print_json({**best.as_dict(), "others": [section.place for section in rest]})
+    print(printable(best.text))  # its tables and its code keep their lines
+    say(f"\n{best.place}")
+    for other in rest:
+        say(f"see also: {other.place}")

@@ -26,13 +26,13 @@ class FileToWrite(type(Path())):  # type: ignore[misc]
     sort: targets.Sort
 
 
-def written(sort: targets.Sort, name: str, words: str | None = None) -> Any:
+def written(sort: targets.Sort, name: str, words: str) -> Any:
     """An option for a file to write.
 
     Args:
         sort: of the file.
         name: of the option.
-        words: about the file, where a verb does not say it below `Args:`.
+        words: about the file.
     """
 
     def read(text: str | Path) -> FileToWrite:

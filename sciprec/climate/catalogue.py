@@ -16,7 +16,7 @@ from sciprec.climate.equations import (  # noqa: F401
     shallow_water,
 )
 from sciprec.climate.equations.registry import EQUATIONS
-from sciprec.climate.stepping import imex, runge_kutta  # noqa: F401
+from sciprec.climate.stepping import runge_kutta  # noqa: F401
 from sciprec.climate.stepping.schemes import TIME_SCHEMES
 
 __all__ = ["CASES", "EQUATIONS", "TIME_SCHEMES"]

@@ -1,25 +1,25 @@
-"""The templates' environment, the same for every page."""
+"""The templates' environment, the same for every page; and pages of results that are tables and
+sentences alone: bounds, memory, repeated runs, prices.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from sciprec.foundation import targets
+from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import printable
+from sciprec.foundation.listing import Listing
 from sciprec.foundation.origin import version_in_words
-from sciprec.results.comparison.wording import (
-    digits,
-    duration,
-    gain_in_words,
-    number,
-    place,
-    short,
-)
+from sciprec.results.comparison.wording import digits, duration, gain_in_words, number, place, short
 
 
 def template(name: str) -> Template:
@@ -85,3 +85,29 @@ def page_script() -> str:
 def _text(name: str) -> str:
     """A file among the templates."""
     return resources.files("sciprec.drawing").joinpath("templates", name).read_text("utf-8")
+
+
+def write_listed(
+    path: str | Path, title: str, verdict: str, tables: Mapping[str, Listing],
+    notes: Sequence[str] = (),
+) -> Path:  # fmt: skip
+    """Write a page of tables without pictures and scripts; the same result gives the same bytes.
+
+    Args:
+        path: of the file.
+        title, verdict: of the page; the verdict is a sentence.
+        tables: heading -> table; those without a row are left out.
+        notes: sentences below them.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: it cannot be written, or what is there is no page of sciprec.
+    """
+    free = targets.require_free(checked_path("the page", path), targets.PAGE)
+    filled = [(heading, listing) for heading, listing in tables.items() if listing.rows]
+    page = template("listed.html").render(
+        style=page_style(), title=title, verdict=verdict, tables=filled, notes=notes
+    )
+    return targets.write(free, page, targets.PAGE)

@@ -1,16 +1,59 @@
-"""The request of `sciprec price`, as plain data, and the arguments that it stands for."""
+"""The request of `sciprec price`, as plain data: the parameters of Heston's model, tolerances as
+users write them, and the arguments that it stands for.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from sciprec.facets.tables import Section, as_tuple, key
-from sciprec.scenario.heston_model import HestonModel
-from sciprec.scenario.price_tolerance import price_tolerance, share_of
+from sciprec.facets.tables import Section, as_tuple, key, limited
+from sciprec.foundation.arguments import share
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import HESTON_MODEL
 
 _Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
+UNUSUAL_RATE, UNUSUAL_VOLATILITY = 0.5, 2.0  # per year, beyond which a note says what they mean
+ACCEPTED = (
+    "a share of the price above 0 and at most 100%, such as 0.1% or 0.001, or an amount above 0, "
+    "such as 0.01abs"
+)
+
+UNUSUAL_SHARE = 0.25
+
+
+class HestonModel(Section):
+    """Parameters of Heston (1993); sigma is the volatility of variance."""
+
+    spot: float = limited(HESTON_MODEL["spot"], "spot = 100.0")
+    v0: float = limited(HESTON_MODEL["v0"], "v0 = 0.04")
+    kappa: float = limited(HESTON_MODEL["kappa"], "kappa = 1.5")
+    theta: float = limited(HESTON_MODEL["theta"], "theta = 0.04")
+    sigma: float = limited(HESTON_MODEL["sigma"], "sigma = 0.5")
+    rho: float = limited(HESTON_MODEL["rho"], "rho = -0.7")
+    rate: float = limited(HESTON_MODEL["rate"], "rate = 0.02", default=0.0)
+    dividend_yield: float = limited(
+        HESTON_MODEL["dividend_yield"], "dividend_yield = 0.01", default=0.0
+    )
+
+    def notes(self) -> list[str]:
+        """Sentences about parameters that look as if they were given in per cent."""
+        sentences = [
+            f"{name} {value:g} is {100 * value:.4g} % a year; 5 % is written 0.05"
+            for name in ("rate", "dividend_yield")
+            if abs(value := getattr(self, name)) > UNUSUAL_RATE
+        ]
+        for name, when in (("v0", "today"), ("theta", "in the long run")):
+            volatility = math.sqrt(value := getattr(self, name))
+            if volatility > UNUSUAL_VOLATILITY:
+                sentences.append(
+                    f"{name} {value:g} is a variance, of a volatility of {100 * volatility:.4g} % "
+                    f"{when}; a volatility of 20 % is written 0.04"
+                )
+        return sentences
 
 
 class AskedPayoffs(Section):
@@ -91,3 +134,62 @@ def _shared(request: AskedPrice) -> dict[str, Any]:
         "confidence": request.confidence, "seed": request.seed, "scheme": request.simulation.scheme,
         "compensation": request.compensation,
     }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PriceTolerance:
+    """The largest bound that is accepted.
+
+    Args:
+        value: above zero.
+        relative: whether `value` is a share of the price; otherwise it is an amount of currency.
+    """
+
+    value: float
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.6g}%" if self.relative else f"{self.value:.6g}abs"
+
+
+def price_tolerance(value_text: str | float) -> PriceTolerance:
+    """The tolerance that a text stands for: "0.1%", "0.001" (shares) or "0.01abs" (an amount).
+
+    Raises:
+        InputError: it is written in another way, not above zero, or a share above one.
+    """
+    text = str(value_text).strip().lower()
+    relative = not text.endswith("abs")
+    try:
+        value = share(text) if relative else float(text.removesuffix("abs"))
+    except ValueError:
+        value = math.nan
+    if not (0 < value < math.inf) or (relative and value > 1):
+        raise InputError(f"tolerance is {str(value_text)!r}; accepted: {ACCEPTED}")
+    return PriceTolerance(value, relative)
+
+
+def tolerance_note(what: str, text: str) -> list[str]:
+    """A sentence about a large share without its per cent sign, which may be a slip.
+
+    Args:
+        what: that it is of, such as "price".
+        text: accepted by `price_tolerance`.
+    """
+    tolerance = price_tolerance(text)
+    if "%" in text or not tolerance.relative or tolerance.value < UNUSUAL_SHARE:
+        return []
+    share = f"{100 * tolerance.value:g} %"
+    return [f"tolerance {text} is {share} of the {what}; 1 % of it is written 1% or 0.01"]
+
+
+def share_of(text: str | float) -> float:
+    """The share that a relative tolerance stands for.
+
+    Raises:
+        InputError: it is an amount, or no tolerance.
+    """
+    tolerance = price_tolerance(text)
+    if not tolerance.relative:
+        raise InputError(f"tolerance is {str(text)!r}; accepted: a share, such as 1%")
+    return tolerance.value

@@ -1,7 +1,8 @@
 """Keys of every scenario, whatever its kind: a frozen, validated description of what to run.
 
 Every complaint names the file and the key, says what was given, what is accepted and what to write
-instead; all complaints of a file come at once.
+instead; all complaints of a file come at once. Two tables go with every kind: [ensemble], the same
+run several times, each from its own beginning, and [trace], runs whose error is split by line.
 """
 
 from __future__ import annotations
@@ -12,12 +13,49 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.facets.compensation.keys import CompensationKey
 from sciprec.facets.monitor.keys import MonitorKey
-from sciprec.facets.tables import Section, as_tuple, key, once
-from sciprec.facets.values import ArithmeticNames
-from sciprec.scenario.ensemble import Ensemble
-from sciprec.scenario.trace_request import TraceRequest
+from sciprec.facets.tables import ArithmeticNames, Section, as_tuple, key, once
 
 EXAMPLE = "quickstart_climate"
+MOST_MEMBERS = 100_000
+ONE_ULP = 2.0**-52
+"""Relative distance of neighbouring numbers of binary64, at most."""
+
+
+class TraceRequest(Section):
+    """The runs of a scenario that are traced, and the key by which their error is split."""
+
+    backends: ArithmeticNames = Field(
+        default=(), min_length=1, examples=['backends = ["fp16"]'],
+        json_schema_extra={"uniqueItems": True},
+        description="an array of backend names or spec strings; left out, all of the scenario's",
+    )  # fmt: skip
+    by: Literal["line", "operation", "variable", "function", "call", "step", "stage"] = Field(
+        default="line", examples=['by = "function"'],
+        description='"line", "operation", "variable", "function", "call", "step" or "stage"',
+    )  # fmt: skip
+
+
+class Ensemble(Section):
+    """The members of a scenario's ensemble; member 0 is undisturbed."""
+
+    members: int = key(
+        f"a whole number of members from 1 to {MOST_MEMBERS}, the undisturbed one included",
+        "members = 20", ge=1, le=MOST_MEMBERS,
+    )  # fmt: skip
+    perturbation: float | None = Field(
+        default=None, gt=0, le=0.1, examples=["perturbation = 1.0e-14"],
+        description="a share of the initial values > 0, at most 0.1; left out, 2^-52, one unit in "
+        "the last place of binary64; prices take none: their members draw paths of their own",
+    )  # fmt: skip
+    seed: int | None = Field(
+        default=None, ge=0, lt=2**63, examples=["seed = 1"],
+        description="a whole number >= 0, which draws perturbations; left out, 0; prices take none",
+    )  # fmt: skip
+
+    @property
+    def amplitude(self) -> float:
+        """The largest relative change of an initial value."""
+        return ONE_ULP if self.perturbation is None else self.perturbation
 
 
 class Tolerance(Section):

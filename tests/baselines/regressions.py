@@ -15,9 +15,9 @@ import numpy as np
 
 from sciprec.regression.baselines import values
 from sciprec.regression.baselines.checking import checked
+from sciprec.regression.baselines.costs import REPEATS, growth, ratios_of, reference_seconds
 from sciprec.regression.baselines.keeping import METRICS
 from sciprec.regression.baselines.noise import SAMPLES, spread
-from sciprec.regression.baselines.pace import REPEATS, growth, ratios_of, reference_seconds
 from sciprec.regression.baselines.records import read_record
 from sciprec.regression.baselines.saving import write_new
 from sciprec.regression.baselines.values import values_answers, values_request

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.regression.baselines import records, room
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
+from sciprec.regression.baselines import costs, records
 from sciprec.regression.baselines.answering import ROUNDS
+from sciprec.regression.baselines.costs import REPEATS
 from sciprec.regression.baselines.judging import VERDICTS
-from sciprec.regression.baselines.pace import REPEATS
 
 FOLDER = "baselines"
 
@@ -277,7 +277,7 @@ def test_runs_that_take_more_memory_are_told_where_that_is_asked(
     call, repository, planted, monkeypatch
 ):
     """Arrays of 12 MiB and then of 24 MiB, beside one of 16 MiB."""
-    if not room.room_of(lambda: None):
+    if not costs.room_of(lambda: None):
         pytest.skip("this system does not tell the peak of a process's memory")
     planted.numbers = 3 * 2**19
     assert call("baseline", "save", "made_up.toml", "-q")[0] == GOOD
@@ -293,7 +293,7 @@ def test_runs_that_take_more_memory_are_told_where_that_is_asked(
     assert "larger: it takes " in call("baseline", "check", "-q", "--larger", "1.5")[1]
     code, _, err = call("baseline", "check", "-q", "--larger", "0.5")
     assert code == USAGE and "--larger is given 0.5; it takes a factor from 1 up" in err
-    monkeypatch.setattr(room, "_FORGET", repository / "nowhere" / "clear_refs")
+    monkeypatch.setattr(costs, "_FORGET", repository / "nowhere" / "clear_refs")
     code, found = checked(call, "--larger", "1.5")
     assert code == GOOD and found["found"] == {"identical": 2}
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.foundation.targets import MARKDOWN
 from sciprec.results.comparison.junit import JUnitCase, junit_text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.foundation.sealed import sealed
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.precision.formats.backend import backends, resolve_backend

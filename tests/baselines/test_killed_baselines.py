@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from sciprec.cli.exit_codes import INTERRUPTED
+from sciprec.cli.console import INTERRUPTED
 from sciprec.regression.baselines.answering import How
 from sciprec.regression.baselines.records import read_record
 from sciprec.regression.baselines.requests import scenario_requests

@@ -15,7 +15,7 @@ from benchmarks import (
 )
 from benchmarks.__main__ import main
 from sciprec import InputError
-from sciprec.cli.exit_codes import USAGE
+from sciprec.cli.console import USAGE
 from tests.benchmarks.fits import fits, timed
 
 

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 from sciprec import InputError, compare
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.results.comparison.pointwise.blocks import blocks_of
 from sciprec.results.comparison.pointwise.conversions import Converted, _by_udunits, conversion
 from sciprec.results.comparison.pointwise.units import same_units

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from sciprec import InputError, compare
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
 

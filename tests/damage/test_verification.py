@@ -7,7 +7,7 @@ import netCDF4
 import pytest
 
 import sciprec
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import MANIFEST, read_batch
 from sciprec.results.output import files

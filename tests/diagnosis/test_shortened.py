@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.tools.digits import own_error
-from sciprec.tools.digits.own_error import own_errors
-from sciprec.tools.digits.shortened import LEAST, shortened
+from sciprec.tools.digits.own_error import LEAST, own_errors, shortened
 from tests.diagnosis.test_own_error import smooth
 
 

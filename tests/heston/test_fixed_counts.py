@@ -9,7 +9,7 @@ from sciprec import heston
 from sciprec.heston.bounds.levels import BLOCK
 from sciprec.heston.simulation import paths
 from sciprec.heston.simulation.block import Simulation
-from sciprec.heston.simulation.fixed_counts import counted
+from sciprec.heston.simulation.fixed_point import counted
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from tests.heston.examples import LEWIS
 

@@ -8,7 +8,7 @@ import pytest
 
 from sciprec import heston
 from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.semianalytic import analytic

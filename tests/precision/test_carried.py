@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from sciprec.instruments.tracing.carried import carrying
+from sciprec.instruments.tracing.program import carrying
 
 CASES = {
     "a sum": ("for i in range(n):\n    s += x[i]\n    away = x[i] - m", {"s += x[i]"}),

@@ -124,7 +124,7 @@ def test_random_sums_are_their_twins(number, tmp_path, lifted):
 
 
 OF_PACKAGE = {
-    "results/comparison/pointwise/profiles.py _add_row_sums",
+    "results/comparison/pointwise/tally.py _add_row_sums",
     "heston/simulation/paths.py group_sums",
 }  # fmt: skip
 """Kernels of the package that the rule would take for sums of products: they keep `compute`."""

@@ -21,8 +21,8 @@ from numba.extending import overload
 
 import sciprec
 from sciprec.precision.compiled import quicker
+from sciprec.precision.compiled.compilations import undisturbed
 from sciprec.precision.compiled.disk_cache import kept
-from sciprec.precision.compiled.undisturbed import undisturbed
 from tests.precision.processes import ROOT, started
 
 

@@ -41,7 +41,7 @@ from sciprec.machine import MACHINES, update_work
 from sciprec.precision.formats.backend import resolve_backend, table
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages, resolve_stages
-from sciprec.workbench.batch.estimate import estimate
+from sciprec.workbench.batch.course import estimate
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import kinds, load_scenario, parse_scenario

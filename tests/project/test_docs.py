@@ -26,7 +26,7 @@ import yaml
 
 import sciprec
 from sciprec import InputError
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.comparison.evidence.consistency import LEAST_MEMBERS
 from sciprec.results.output.dataset import trajectory_dataset

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from sciprec.cli.exit_codes import INTERRUPTED
+from sciprec.cli.console import INTERRUPTED
 from sciprec.foundation import interrupts
 from sciprec.foundation.interrupts import deferred_interrupts, terminated_as_by_interrupts
 

@@ -12,7 +12,7 @@ from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.climate.stages.staged_transform import kept_rows
 from sciprec.climate.transform.grid import resolve_truncation
-from sciprec.heston.payoff_registry import payoffs
+from sciprec.heston.options.catalogue import payoffs
 from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.precision.formats.stages import STAGES
 from sciprec.results.comparison import metrics
@@ -274,7 +274,7 @@ def as_list(given: Any) -> list[Any]:
 
 def compared(content: dict[str, Any]) -> list[str]:
     """Names of the variables that a scenario's runs compare."""
-    from sciprec.workbench.batch.tolerable import compared_variables
+    from sciprec.workbench.batch.checking import compared_variables
 
     plain = {name: value for name, value in content.items() if name != "tolerance"}
     found = compared_variables(parse_scenario(plain))

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from jsonschema import Draft202012Validator
 
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.scenario.changes import change
 from sciprec.scenario.changes import changed as set_otherwise

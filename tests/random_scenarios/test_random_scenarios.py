@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sciprec.cli.exit_codes import USAGE
+from sciprec.cli.console import USAGE
 from tests.extending import loading
 from tests.random_scenarios.generator import HEADINGS, random_scenario, toml
 from tests.random_scenarios.journey import travel

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.foundation.memory import PEAK_MEMORY
 from sciprec.regression.repetition import listings
 from sciprec.report import page

@@ -13,8 +13,8 @@ from sciprec.foundation.timing import Timing
 from sciprec.heston.semianalytic import analytic
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import netcdf
+from sciprec.results.output.bounded_prices import surface_dataset
 from sciprec.results.output.dataset import timing_attributes
-from sciprec.results.output.surfaces import surface_dataset
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import heston_grid as options

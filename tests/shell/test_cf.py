@@ -9,9 +9,9 @@ import pytest
 
 from sciprec.results.comparison.pointwise.pairing import compared_names
 from sciprec.results.output import netcdf
+from sciprec.workbench.batch.checking import compared_variables
 from sciprec.workbench.batch.perform import perform
 from sciprec.workbench.batch.plan import plan
-from sciprec.workbench.batch.tolerable import compared_variables
 from sciprec.workbench.kinds import kinds, parse_scenario
 from tests.random_scenarios.stand_ins import made_up_flow
 from tests.shell.conftest import put_in

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, INTERNAL, NOT_MET, UNREAD, USAGE
+from sciprec.cli.console import GOOD, INTERNAL, NOT_MET, UNREAD, USAGE
 from sciprec.results.output import netcdf
 from sciprec.workbench.kinds import kinds
 

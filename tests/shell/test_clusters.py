@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli.exit_codes import NOT_MET, USAGE
+from sciprec.cli.console import NOT_MET, USAGE
 from sciprec.workbench.batch import workflow
 from tests.shell.conftest import dask_cluster
 

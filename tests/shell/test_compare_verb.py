@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET
+from sciprec.cli.console import GOOD, NOT_MET
 from sciprec.results.output import netcdf
 
 

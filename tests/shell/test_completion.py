@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 
 
 def verbs(command, words=()):

@@ -8,7 +8,7 @@ import pytest
 
 from sciprec import heston
 from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, NOT_MET
+from sciprec.cli.console import GOOD, NOT_MET
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.bound_coverage import BACKENDS, CoverageRow
 from sciprec.report.coverage_page import write_coverage_page

@@ -6,7 +6,7 @@ import webbrowser
 import pytest
 
 from sciprec.cli.behind import reading
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 
 

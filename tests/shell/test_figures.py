@@ -9,8 +9,7 @@ import pytest
 import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from sciprec.drawing.arrangement import arrange
-from sciprec.drawing.svg import MOST_MARKERS, drawn, label_style, legend, to_svg
+from sciprec.drawing.svg import MOST_MARKERS, arrange, drawn, label_style, legend, to_svg
 from sciprec.report.sections.figures import _ends
 
 SLACK = 1.5

@@ -8,7 +8,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError, printable
 from sciprec.results.output.folders import LOCK, alone_in
 from tests.shell.conftest import little_climate

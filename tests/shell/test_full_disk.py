@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import NOT_MET, USAGE
+from sciprec.cli.console import NOT_MET, USAGE
 from sciprec.results.output import netcdf, pieces
 from sciprec.results.output.dataset import trajectory_dataset
 from tests.shell.conftest import little_climate, little_trajectory

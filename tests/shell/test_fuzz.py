@@ -21,7 +21,7 @@ from sciprec import climate, heston
 from sciprec.arrays import adaptive_quantize, dequantize, fixed_matmul
 from sciprec.arrays.sums import CarriedUpdate, Compensation, compensated_dot, compensated_sum
 from sciprec.cli import commands
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.results import on_pressure_levels
 from sciprec.tools.trace.models import traces

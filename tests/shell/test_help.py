@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from sciprec.cli import commands, old_spellings
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from tests.shell.test_completion import VERBS
 
 

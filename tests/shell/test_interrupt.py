@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from sciprec.cli.exit_codes import INTERRUPTED
+from sciprec.cli.console import INTERRUPTED
 from sciprec.foundation.interrupts import insistent_interrupts
 from sciprec.results.output import netcdf
 

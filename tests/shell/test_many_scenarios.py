@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.report.page import render, write_page
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output.folders import PAGE

@@ -9,7 +9,7 @@ import shlex
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.shipped import SCENARIOS, named
 
 SCENARIO = """name = "mine"

@@ -10,7 +10,7 @@ from sciprec.facets.compensation.keys import NO_COMPENSATION
 from sciprec.precision.formats.backend import backends
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.batch.compiling import remember
-from sciprec.workbench.batch.estimate import estimates
+from sciprec.workbench.batch.course import estimates
 from sciprec.workbench.batch.execute import execute
 from sciprec.workbench.batch.plan import plan, with_threads
 from sciprec.workbench.batch.resume import run_digest

@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import load_files
 from sciprec.workbench.batch.behind import code_behind

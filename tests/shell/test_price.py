@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from sciprec import heston
-from sciprec.cli.exit_codes import GOOD, NOT_MET
+from sciprec.cli.console import GOOD, NOT_MET
 from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.foundation.errors import InputError
 from sciprec.heston import payoffs
 from sciprec.heston.semianalytic import analytic
-from sciprec.scenario.asked_price import asked_payoffs
-from sciprec.scenario.price_tolerance import price_tolerance
+from sciprec.scenario.asked_price import asked_payoffs, price_tolerance
 
 DATA = Path(__file__).parents[2] / "data" / "heston"
 LEWIS = DATA / "lewis.toml"

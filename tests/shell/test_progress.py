@@ -111,7 +111,7 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(
     """The climate runs are forecast to take almost all of the time; files that were kept say
     nothing about how fast this machine is. A run that failed leaves a line.
     """
-    monkeypatch.setattr("sciprec.workbench.batch.estimate.is_compiled", lambda run: True)
+    monkeypatch.setattr("sciprec.workbench.batch.course.is_compiled", lambda run: True)
     runs = plan([load_scenario(path) for path in scenario_files])
     told = progress.Progress()
     told.planned(runs)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import USAGE
+from sciprec.cli.console import USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.kinds import parse_scenario

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET
+from sciprec.cli.console import GOOD, NOT_MET
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.sealed import sealed
 from sciprec.report.stored import batch as stored

@@ -8,7 +8,7 @@ from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL
 from sciprec.heston.parameters import Model
-from sciprec.scenario.heston_model import HestonModel
+from sciprec.scenario.asked_price import HestonModel
 from sciprec.scenario.loading import EXAMPLE
 from sciprec.scenario.toml_file import LARGEST_FILE_BYTES
 from sciprec.workbench.kinds import kinds, load_scenario

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from jsonschema import Draft202012Validator
 
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.workbench.kinds import kinds, parse_scenario
 from sciprec.workbench.kinds.schema import scenario_keys, scenario_schema
 from tests.extending import loading

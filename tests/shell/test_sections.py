@@ -21,7 +21,7 @@ from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import netcdf
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.workbench.batch import workflow
-from sciprec.workbench.batch.estimate import estimate
+from sciprec.workbench.batch.course import estimate
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
 from sciprec.workbench.kinds import parse_scenario

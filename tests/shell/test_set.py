@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 import sciprec
-from sciprec.cli.exit_codes import GOOD
+from sciprec.cli.console import GOOD
 from sciprec.foundation.errors import InputError
 from sciprec.scenario.changes import change
 from sciprec.workbench.batch import workflow

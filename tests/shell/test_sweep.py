@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 import sciprec
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.sweep import MOST_SCENARIOS

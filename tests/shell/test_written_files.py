@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sciprec.cli import commands
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.cli.written_files import FileToWrite
 from tests.shell.conftest import KERNEL
 

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from sciprec.cli.exit_codes import USAGE
+from sciprec.cli.console import USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.comparison import compare

@@ -10,7 +10,7 @@ import pytest
 from sciprec.arrays.metrics import metric_of
 from sciprec.precision import resolve_backend
 from sciprec.tools.tune.formats import formats_of
-from sciprec.tools.tune.kernel_problem import KernelProblem
+from sciprec.tools.tune.tuned import KernelProblem
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_in, kernel_of
 from tests.random_kernels.values import values_of

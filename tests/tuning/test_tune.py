@@ -12,9 +12,9 @@ import sciprec
 from sciprec import InputError, tune
 from sciprec.arrays.metrics import metric_of
 from sciprec.tools.tune.formats import formats_of, stored_bits
-from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.problem import TuningProblem
 from sciprec.tools.tune.search import cheapest
+from sciprec.tools.tune.tuned import KernelProblem
 from tests.random_kernels.trials import kernel_in
 from tests.tuning.closed_form import closed_form_then_trimmed
 from tests.tuning.fpbench import KERNELS, inputs_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.cli.console import print_listing, say
-from sciprec.drawing.listed import write_listed
+from sciprec.drawing.templating import write_listed
 from sciprec.foundation.listing import Listing
 from sciprec.heston.bounds.pricing import price_listing, volatility_listing
 from sciprec.heston.sensitivities.greek_pricing import greek_listing

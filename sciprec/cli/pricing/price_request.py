@@ -13,12 +13,19 @@ from sciprec.facets.tables import Section, key
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import PAYOFF
 from sciprec.foundation.shipped import PRICES
+from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid, payoff_named
-from sciprec.scenario.asked_price import AskedPayoffs, AskedPrice, AskedSimulation
+from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
+from sciprec.scenario.asked_price import (
+    AskedPayoffs,
+    AskedPrice,
+    AskedSimulation,
+    HestonModel,
+    price_tolerance,
+    share_of,
+    tolerance_note,
+)
 from sciprec.scenario.complaints import complaint
-from sciprec.scenario.heston_model import HestonModel
-from sciprec.scenario.price_tolerance import price_tolerance, share_of, tolerance_note
 from sciprec.scenario.toml_file import read_toml
 
 EXAMPLE = "lewis"

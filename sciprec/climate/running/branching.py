@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from sciprec.climate.constants import SECONDS_PER_DAY
-from sciprec.climate.running.branch_start import Start
 from sciprec.climate.running.checkpoint import FileOfState
+from sciprec.climate.running.given import Start
 from sciprec.climate.running.identity import parts_of
 from sciprec.climate.running.request import Request
 from sciprec.foundation.dates import StartDate, start_date

@@ -27,8 +27,8 @@ from sciprec.climate.running.branching import (
 from sciprec.climate.running.checkpoint import FileOfState, read_checkpoint
 from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.drifting import in_fp64
+from sciprec.climate.running.given import begun_as, from_initial
 from sciprec.climate.running.given_start import start_in_words, wanted_fields
-from sciprec.climate.running.given_tracers import begun_as, from_initial
 from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.perturbation import FIELDS, Perturbation

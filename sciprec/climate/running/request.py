@@ -20,9 +20,7 @@ from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.equations.tracers import Tracer, with_tracers
 from sciprec.climate.physics.clock import Clock, rational
 from sciprec.climate.physics.forcings import Forcing
-from sciprec.climate.running.branch_start import Start
-from sciprec.climate.running.given_forcing import check_forcing
-from sciprec.climate.running.given_tracers import check_tracers
+from sciprec.climate.running.given import Start, check_forcing, check_tracers
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.stages.matrix_legendre import require_unit

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
-from sciprec.facets.tables import AddedKeys, Section, key, limited
-from sciprec.facets.values import ArithmeticNames
+from sciprec.facets.tables import AddedKeys, ArithmeticNames, Section, key, limited
 from sciprec.tools.adapt.plan import EVERY, TOLERANCE, AdaptivePlan, checked_ladder, checked_plan
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.drawing.courses import ErrorCourse, courses_picture
-from sciprec.drawing.rungs import rungs_picture
+from sciprec.drawing.courses import ErrorCourse, courses_picture, rungs_picture
 from sciprec.facets.adaptive.attributes import history_of
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.wording import number

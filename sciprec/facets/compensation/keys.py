@@ -19,8 +19,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.arrays.sums.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
 from sciprec.facets.compensation import PLAIN
-from sciprec.facets.tables import Section, as_tuple, key, once
-from sciprec.facets.values import NameOrTable
+from sciprec.facets.tables import NameOrTable, Section, as_tuple, key, once
 from sciprec.foundation.errors import meant
 
 CARRY, CORRECTION = "carry", "correction"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from sciprec.facets.values import KnownArithmetic, known_arithmetic
+from sciprec.facets.tables import KnownArithmetic, known_arithmetic
 from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit
 
 

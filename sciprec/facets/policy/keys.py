@@ -13,8 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.facets.tables import AddedKeys, as_tuple
-from sciprec.facets.values import ArithmeticName, OneOrSeveral
+from sciprec.facets.tables import AddedKeys, ArithmeticName, OneOrSeveral, as_tuple
 from sciprec.foundation.arguments import word
 from sciprec.precision.formats.backend import resolve_backend
 

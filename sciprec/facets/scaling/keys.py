@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.facets.tables import AddedKeys, as_tuple
-from sciprec.facets.values import OneOrSeveral
+from sciprec.facets.tables import AddedKeys, OneOrSeveral, as_tuple
 from sciprec.foundation.arguments import word
 from sciprec.instruments.assigning.scaling import (
     KEPT,

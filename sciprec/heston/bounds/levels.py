@@ -20,7 +20,7 @@ from sciprec.foundation.course import tell
 from sciprec.heston.bounds.statistics import GROUP, LEAST_GROUPS, GroupMoments, group_means
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
-from sciprec.heston.simulation.fixed_counts import added, counted
+from sciprec.heston.simulation.fixed_point import added, counted
 from sciprec.heston.simulation.paths import Block
 from sciprec.precision import Backend
 

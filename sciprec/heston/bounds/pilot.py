@@ -1,7 +1,7 @@
 """The pilot: few paths that fix the steps, the controls' coefficients and the variances.
 
-Nothing of it enters the price: coefficients and sizes are fixed before the paths that count are
-drawn, so that the means of those stay unbiased.
+Nothing of it enters the price: coefficients, by least squares of payments on controls, and sizes
+are fixed before the paths that count are drawn, so that the means of those stay unbiased.
 """
 
 import time
@@ -13,7 +13,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.budget import Budget, rung_work, timed_budget
 from sciprec.heston.bounds.discretisation import MEMORY, StepBias, step_bias
 from sciprec.heston.bounds.levels import Estimator, Sampler, derived_seed, step_differences
-from sciprec.heston.bounds.regression import regress
 from sciprec.heston.bounds.request import PricingRequest
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units
@@ -23,6 +22,7 @@ from sciprec.heston.simulation.paths import Block
 PATHS = 2048
 MOST_STEPS = 2**16
 ACCEPTED = 0.35  # share of the tolerance that the differences of the steps may take
+NEGLIGIBLE = 1e-13  # singular values below this share of the largest one are no controls
 
 
 @dataclass(frozen=True)
@@ -152,3 +152,28 @@ def _rung(sampler, n_steps, seed):
     return Pilot(
         estimator, n_steps, three[0].mean(axis=1), variances, covariance, bias, 4 * PATHS, 0.0, 0
     )
+
+
+def regress(values, controls, rows):
+    """Return the coefficients b of least squares of values on controls, with an intercept.
+
+    Fixed before the paths that they are used on are drawn, they leave the mean as it is.
+
+    Args:
+        values: shape (payoffs, paths); controls: shape (controls, paths).
+        rows: per payoff the rows of the controls that may be used.
+
+    Returns:
+        Shape (payoffs, controls); zero where a path is not finite.
+    """
+    coefficients = np.zeros((len(values), len(controls)))
+    for k, used in enumerate(rows):
+        chosen = controls[used]
+        if used and np.isfinite(chosen).all() and np.isfinite(values[k]).all():
+            centred = chosen - chosen.mean(axis=1, keepdims=True)
+            scale = np.maximum(np.sqrt(np.mean(centred**2, axis=1)), np.finfo(float).tiny)
+            design = (centred / scale[:, None]).T
+            right = values[k] - values[k].mean()
+            solution = np.linalg.lstsq(design, right, rcond=NEGLIGIBLE)[0]
+            coefficients[k, used] = solution / scale
+    return coefficients

@@ -7,8 +7,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.conditional import ConditionalSampler, integrable
 from sciprec.heston.bounds.controlled import PaymentSampler
 from sciprec.heston.bounds.levels import Sampler, derived_seed
-from sciprec.heston.bounds.pilot import coarsest_steps
-from sciprec.heston.bounds.regression import regress
+from sciprec.heston.bounds.pilot import coarsest_steps, regress
 from sciprec.heston.bounds.request import PricingRequest
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.schemes.catalogue import scheme_named

@@ -1,9 +1,19 @@
 """All path schemes by name; a new one is a module with a decorated kernel, imported here."""
 
 from sciprec.foundation.arguments import word
-from sciprec.heston.schemes import euler, gamma_expansion, quadratic_exponential  # noqa: F401
-from sciprec.heston.schemes.registry import PathScheme
-from sciprec.heston.schemes.registry import registered_schemes as schemes
+from sciprec.heston.schemes import euler, gamma_expansion, quadratic_exponential
+from sciprec.heston.schemes.registry import PathScheme, registered_schemes
+
+__all__ = [
+    "PathScheme",
+    "euler",
+    "gamma_expansion",
+    "quadratic_exponential",
+    "scheme_named",
+    "schemes",
+]
+
+schemes = registered_schemes
 
 
 def scheme_named(name: str) -> PathScheme:
@@ -12,4 +22,5 @@ def scheme_named(name: str) -> PathScheme:
     Raises:
         InputError: no scheme has this name.
     """
-    return schemes()[word("scheme", name, sorted(schemes()))]
+    registered = registered_schemes()
+    return registered[word("scheme", name, sorted(registered))]

@@ -24,7 +24,7 @@ from sciprec.foundation.timing import Timing, timing_of
 from sciprec.heston.options.european_payoffs import European
 from sciprec.heston.parameters import Model
 from sciprec.heston.simulation.block import Simulation, lifted
-from sciprec.heston.simulation.fixed_counts import added
+from sciprec.heston.simulation.fixed_point import added
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.registry import kernel

@@ -26,7 +26,7 @@ SCALE, LEAST, EDGE, LIMIT, INFINITE, FLUSH, CLASS, RULE, VERSION, COUNT = range(
 that of its binade; the size from which on a result is beyond the range; what it is then; how
 functions are evaluated. `ANY` has besides: what an infinite result is; the size below which results
 are zeros; the rule. `VERSION` is of the function whose first row this is: the number of the version
-that a run takes, from 1, or 0 for none, see `versions`. `COUNT`, an integer, is written by runs
+that a run takes, from 1, or 0 for none, see `configured`. `COUNT`, an integer, is written by runs
 that count their operations."""
 SPACING, LARGEST = SCALE, EDGE
 """Of `ANY` in these places: 2^(1 - p), or 0 in binary64; the largest number."""

@@ -1,8 +1,11 @@
-"""Kernels lifted to the backend `dd`, and pairs outside of kernels."""
+"""Kernels lifted to the backend `dd`, by programs whose numbers are pairs, and pairs outside of
+kernels.
+"""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,17 +13,23 @@ import numba
 import numpy as np
 from numba.core import types
 
-from sciprec.instruments.pairs.program import pair_program
-from sciprec.instruments.pairs.technique import DTYPE
+from sciprec.instruments.pairs.functions import FUNCTIONS
+from sciprec.instruments.pairs.technique import DTYPE, PAIRS
 from sciprec.instruments.tracing.numbers import CompanionArray, CompanionValue
-from sciprec.precision.formats.backend import Backend
+from sciprec.instruments.tracing.program import IMPORTS, Companions
+from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.copies import arrays_of
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError
 
 _ROW_WORDS = 8
+_DTYPES = "\nsp_wide = sp_narrow = sp_carrier = sp_dtype(1, paired=True)\n"
+"""There is one format: binary32 means the backend's numbers, as in every other."""
 
 
 class Pair(NamedTuple):
@@ -289,3 +298,39 @@ def _named(name: str, value: Any) -> dict[str, Pair]:
         return {name: Pair(*value)}
     every = [_named(f"{name}_{n}", item) for n, item in enumerate(value)]
     return {key: pair for pairs in every for key, pair in pairs.items()}
+
+
+@dataclass(frozen=True)
+class _Pairs(Companions):
+    """Numbers as pairs, whose rows are a place for marks alone."""
+
+    technique: str = PAIRS
+    lanes: int = 1
+
+    holder = real_alone = "backend 'dd'"
+    def imports(self, backend: Backend) -> str:
+        """Return lines at the head of the generated module."""
+        return IMPORTS + _DTYPES
+
+    def operations(self, program: Program) -> str:
+        """Return the operations on pairs."""
+        return "sp_imported('sciprec.instruments.pairs.operations', 'pair_operations')()"
+
+
+def pair_program(kernel) -> Program:
+    """The program of a kernel in pairs.
+
+    Raises:
+        LiftError: an operation that was added has no form for pairs.
+    """
+    numbers = _Pairs()
+    build = Build(trust_inputs=True, may_share=False, variant=numbers.variant, numbers=numbers)
+    program = Program(kernel, resolve_backend("fp64"), build)
+    for operation in program.operations.values():
+        row = OPERATIONS.get(operation, NOTHING)
+        if not (row.evaluate is None or row.of_bits or row.evaluate in FUNCTIONS):
+            raise LiftError(
+                f"kernel '{kernel.__name__}' has the operation '{operation}', which is added in "
+                "binary64 and has no further bits for 'dd'; write it as a kernel"
+            )
+    return program

@@ -1,4 +1,6 @@
-"""Programs whose numbers have companions: a kernel lifted as ever, a row for every rounding."""
+"""Programs whose numbers have companions: a kernel lifted as ever, a row for every rounding; and
+the statements whose value a loop carries from one pass to the next.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.instruments.tracing.carried import carrying
 from sciprec.instruments.tracing.operations import (
     END,
     LOOP_BEGINS,
@@ -58,6 +59,8 @@ _COMPARISONS = {
 _ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 _USERS = (ast.BinOp, ast.Compare, ast.Call, ast.AugAssign)
 """Operations, on whose lines their literals are converted."""
+_SHAPE = ("shape", "size", "ndim", "dtype", "strides")
+_PLAIN_ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
 class _Following(Hooks):
@@ -289,3 +292,92 @@ class Companions(Numbers):
         """Return a finished function, its new arrays of numbers with companions."""
         definition: ast.FunctionDef = _Dtypes().visit(tree)
         return definition
+
+
+def carrying(tree: ast.FunctionDef) -> set[int]:
+    """The identities of statements whose value feeds back into them, by names alone: through a
+    variable that a loop reads before it assigns it, or an array that it reads before it writes
+    elements. What depends on such a state and does not feed back, as a variance of running sums, is
+    not carried. What a call without a result is given may be written by it.
+    """
+    carried: set[int] = set()
+    for loop in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))):
+        statements = _in_order(loop.body)
+        state, read = _state(loop, statements), [_read(s) for s in statements]
+        for start, statement in enumerate(statements):
+            fed, waiting = set(), [start]
+            while waiting:
+                place = waiting.pop()
+                assigned = _written(statements[place])
+                fed |= (new := {
+                    n for n, names in enumerate(read)
+                    if names & (assigned if n > place else assigned & state)
+                } - fed)  # fmt: skip
+                waiting += new
+            if start in fed:
+                carried.add(id(statement))
+    return carried
+
+
+def _state(loop: ast.For | ast.While, statements: list[ast.stmt]) -> set[str]:
+    """Names that a loop reads before it writes them."""
+    read = _read(loop.test) if isinstance(loop, ast.While) else set()
+    settled: set[str] = set()
+    state: set[str] = set()
+    for statement in statements:
+        read |= _read(statement) - settled
+        state |= _written(statement) & read
+        settled |= _assigned(statement)
+    return state
+
+
+def _in_order(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The assignments and calls of a block, in the order of the source."""
+    statements: list[ast.stmt] = []
+    for statement in body:
+        called = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        if isinstance(statement, _PLAIN_ASSIGNMENTS) or called:
+            statements.append(statement)
+        for part in ("body", "orelse", "handlers", "finalbody"):
+            statements += _in_order(getattr(statement, part, []))
+    return statements
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if not isinstance(statement, _PLAIN_ASSIGNMENTS):
+        return []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [t for each in targets for t in (each.elts if isinstance(each, ast.Tuple) else [each])]
+
+
+def _assigned(statement: ast.stmt) -> set[str]:
+    """Variables that a statement gives another value, as a whole."""
+    return {t.id for t in _targets(statement) if isinstance(t, ast.Name)}
+
+
+def _written(statement: ast.stmt) -> set[str]:
+    """Variables that a statement gives a value, or whose elements it may write."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return {a.id for a in statement.value.args if isinstance(a, ast.Name)}
+    return {root for target in _targets(statement) if (root := _root(target))}
+
+
+def _root(target: ast.expr) -> str:
+    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _read(node: ast.AST) -> set[str]:
+    """Variables whose values, or those of their elements, a statement or expression reads."""
+    apart: set[int] = set()
+    for part in ast.walk(node):
+        stores = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+        if stores or isinstance(part, ast.Attribute) and part.attr in _SHAPE:
+            apart.add(id(part.value))
+    names = {
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in apart
+    }
+    return names | {_root(node.target)} if isinstance(node, ast.AugAssign) else names

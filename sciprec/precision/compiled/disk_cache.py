@@ -24,12 +24,9 @@ from numba.core.serialize import dumps
 
 from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.interrupts import deferred_interrupts
-from sciprec.precision.compiled import dead_stores as _  # noqa: F401  that they stay
 from sciprec.precision.compiled.cache_files import cache_folder, discard, read, write
-from sciprec.precision.compiled.one_pass_at_a_time import one_pass_at_a_time
+from sciprec.precision.compiled.compilations import one_pass_at_a_time, undisturbed, wide_vectors
 from sciprec.precision.compiled.turns import turn
-from sciprec.precision.compiled.undisturbed import undisturbed
-from sciprec.precision.compiled.wide_vectors import wide_vectors
 
 SUFFIXES = ".compiled", ".part"
 ENGINE = "precision", "arrays", "instruments"

@@ -29,7 +29,7 @@ class Lowered(JITCodeLibrary):
         self._finalized = True
 
     def reads(self, environment) -> bool:
-        """Whether the code finds Python's objects in an environment, see `undisturbed`."""
+        """Whether the code finds Python's objects in an environment, see `compilations`."""
         try:
             return bool(self._final_module.get_global_variable(environment.env_name))
         except NameError:

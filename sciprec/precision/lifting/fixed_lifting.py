@@ -15,8 +15,7 @@ from sciprec.foundation.listing import Summary
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.fixed.units import FixedUnits, PlaceReport, from_ranges
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.lifted import Lifted, idle_roles, lifted_summary
-from sciprec.precision.lifting.threads import warn_of_order
+from sciprec.precision.lifting.lifted import Lifted, idle_roles, lifted_summary, warn_of_order
 from sciprec.precision.operations.objects import fields_of, is_object
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.copies import copied

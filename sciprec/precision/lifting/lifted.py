@@ -1,4 +1,6 @@
-"""Lifted kernels: what `lift` gives."""
+"""Lifted kernels: what `lift` gives; and the warning that results depend on threads where several
+call one at once.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,9 @@ import contextlib
 import functools
 import pickle
 import re
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +30,6 @@ from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.proof import Proof, loads_matter
-from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.lifting.written import filled_arrays, written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
@@ -55,6 +58,7 @@ _FOUND_IN = {
     "matmul": "products that are summed (`@`, np.dot, loops that sum products of elements)",
 }
 _parallel_lock = threading.RLock()
+_HERE = str(Path(__file__).parent)
 
 
 class Lifted(Shown):
@@ -536,3 +540,17 @@ def _kind(kind) -> str:
         elements: Any = kind
         return f"({', '.join(map(_kind, elements.types))})"
     return "function" if isinstance(kind, types.Callable) else str(kind)
+
+
+def warn_of_order(kernel: str, backend: str, reason: str) -> None:
+    """Warn in the caller's line that results depend on the order of calls.
+
+    Args:
+        kernel, backend: their names.
+        reason: why, and what to do.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    text = f"kernel '{kernel}' in '{backend}' is called from several threads, {reason}"
+    warnings.warn(text, RuntimeWarning, stacklevel=level + 1)

@@ -14,6 +14,13 @@ import xarray as xr
 
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.whole import temporary_folder
+from sciprec.regression.baselines.costs import (
+    REPEATS,
+    ratios_of,
+    reference_room,
+    reference_seconds,
+    room_of,
+)
 from sciprec.regression.baselines.keeping import (
     Fingerprint,
     fingerprints,
@@ -21,9 +28,7 @@ from sciprec.regression.baselines.keeping import (
     relative_error,
 )
 from sciprec.regression.baselines.noise import Kept, has_ensemble, noise_runs, spread
-from sciprec.regression.baselines.pace import REPEATS, ratios_of, reference_seconds
 from sciprec.regression.baselines.requests import BaselineRequest, differing, name_of
-from sciprec.regression.baselines.room import reference_room, room_of
 from sciprec.results.comparison.verdicts import stopped_early
 from sciprec.results.output import files
 from sciprec.results.output.dataset import PROCESSOR_SECONDS

@@ -18,8 +18,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec.regression.baselines.answering import RunAnswer
+from sciprec.regression.baselines.costs import growth
 from sciprec.regression.baselines.keeping import METRICS, Fingerprint, difference, differences
-from sciprec.regression.baselines.pace import growth
 from sciprec.regression.baselines.records import KeptRun, Record
 from sciprec.results.comparison.wording import number, place
 

@@ -18,7 +18,7 @@ import xarray as xr
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.regression.baselines.keeping import METRICS, Fingerprint, differences
 from sciprec.results.output.stated import INPUTS, MEMBERS
-from sciprec.scenario.ensemble import Ensemble
+from sciprec.scenario.loading import Ensemble
 from sciprec.tools.trace.attribution import stored_in
 from sciprec.tools.trace.problem import SEED, moved
 from sciprec.workbench.batch.plan import Run

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sciprec.drawing.listed import write_listed
+from sciprec.drawing.templating import write_listed
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.regression.repetition.circumstances import ASPECTS, Circumstance
 from sciprec.regression.repetition.leavings import Difference

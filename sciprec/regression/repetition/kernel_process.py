@@ -24,7 +24,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import loaded_file
 from sciprec.regression.repetition.circumstances import CallSettings
 from sciprec.regression.repetition.listings import LISTED, list_by_name
-from sciprec.tools.calls.call_results import left_by_call
+from sciprec.tools.calls.outputs import left_by_call
 
 KINDS = "fiubc"
 """Kinds of numbers that a kernel may return, as NumPy's letters."""

@@ -43,9 +43,9 @@ from sciprec.regression.repetition.kernel_process import Asked
 from sciprec.regression.repetition.parallel_loops import option
 from sciprec.regression.repetition.sources import behind_kernel
 from sciprec.regression.repetition.suspects import explained
-from sciprec.tools.calls.call_results import given_arrays
 from sciprec.tools.calls.inputs import inputs_of
 from sciprec.tools.calls.kernel_file import WHAT, kernel_named, names_function
+from sciprec.tools.calls.outputs import given_arrays
 from sciprec.tools.memory.memory import (
     OUT_OF_BOUNDS,
     UNINITIALISED,

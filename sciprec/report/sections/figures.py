@@ -13,8 +13,7 @@ from sciprec.drawing.svg import drawn, label_style, legend, to_svg
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
-from sciprec.report.stored.lines import lines_picture
-from sciprec.report.stored.spectrum import spectrum_picture
+from sciprec.report.stored.curves import lines_picture, spectrum_picture
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
 from sciprec.results.comparison.wording import LONGEST_LABEL, axis_label, moment, short

@@ -33,8 +33,7 @@ from sciprec.results.comparison.inputs import (
 from sciprec.results.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.results.comparison.pointwise.change import BEYOND_NOISE, Change
 from sciprec.results.comparison.pointwise.error_metrics import Metric, metrics, refined
-from sciprec.results.comparison.pointwise.number_format import NumberFormat
-from sciprec.results.comparison.pointwise.packing import Packing
+from sciprec.results.comparison.pointwise.number_format import NumberFormat, Packing
 from sciprec.results.comparison.pointwise.pairing import (
     Pair,
     other_shapes,

@@ -27,9 +27,8 @@ from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.tools.calls.call_results import given_arrays
 from sciprec.tools.calls.inputs import Inputs, inputs_of
-from sciprec.tools.calls.outputs import called
+from sciprec.tools.calls.outputs import called, given_arrays
 from sciprec.tools.monitor.alerts import AT_END, Alert, checked_rules
 from sciprec.tools.monitor.history import OFF, History, checked_level, place_in
 from sciprec.tools.monitor.kernel_sums import RUNNING, sums_of

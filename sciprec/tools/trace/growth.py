@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.tools.trace.examination import Examination, Step
-from sciprec.tools.trace.families import LEAST_PART
+from sciprec.tools.trace.lines import LEAST_PART
 from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Split, share

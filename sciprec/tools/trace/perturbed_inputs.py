@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sciprec.foundation.course import tell
-from sciprec.tools.trace.families import products
-from sciprec.tools.trace.lines import LineGroup
+from sciprec.tools.trace.lines import LineGroup, products
 from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Errors, Split

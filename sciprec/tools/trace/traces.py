@@ -25,11 +25,10 @@ from sciprec.tools.monitor.kernel_sums import lost_sums
 from sciprec.tools.monitor.lost import alerts_of_sums
 from sciprec.tools.trace.attribution import require_apart, require_traceable
 from sciprec.tools.trace.examination import Event, Examination, told
-from sciprec.tools.trace.families import grouped, large_parts
 from sciprec.tools.trace.findings import Findings, TraceData, called
 from sciprec.tools.trace.growth import ShareGrowth, group_of_step, growth
 from sciprec.tools.trace.healing import Healed, becomes_large, with_causes
-from sciprec.tools.trace.lines import LANES, UNKNOWN, Line
+from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, grouped, large_parts
 from sciprec.tools.trace.losses import ResultLosses, loaded, turned
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
 from sciprec.tools.trace.origins import BY, OriginGroup, groups_of, is_unseen

@@ -1,8 +1,14 @@
-"""`tune`: the cheapest format for every line of a kernel, within a tolerance."""
+"""`tune`: the cheapest format for every line of a kernel, within a tolerance.
+
+The subject is a kernel with its inputs, its places, and their formats; its results are what a call
+returns and what its arguments hold after it.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,18 +16,27 @@ import numpy as np
 
 from sciprec.arrays.metrics import METRICS, Metric, metric_of
 from sciprec.foundation.arguments import by_of, choice
+from sciprec.foundation.errors import InputError
+from sciprec.instruments.assigning.assignment import file_of
+from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.files import ROUNDS
-from sciprec.instruments.assigning.places import BY
+from sciprec.instruments.assigning.places import BY, Place
+from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.results.comparison.own_error import OWN, OwnErrors
 from sciprec.tools.digits.own_error import TRUTHS, own_errors
 from sciprec.tools.trace.attribution import require_real
-from sciprec.tools.trace.problem import bound_arguments
-from sciprec.tools.tune.formats import formats_of
+from sciprec.tools.trace.problem import bound_arguments, chosen_names
+from sciprec.tools.tune.formats import Formats, formats_of
 from sciprec.tools.tune.found import TuneResult, checked_tolerance, tuned
-from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.metrics import error_of
+from sciprec.tools.tune.problem import Raised, Tables, TuningProblem, Values, cores
+
+_NUMBERS = (float, complex, int, np.number, np.bool_)
 
 
 def _doubt_of_truth(errors: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
@@ -159,3 +174,118 @@ def tune(
     errors = own_errors(function, bound, truth, output=output, metric=_metric_of(problem))
     problem.known = "" if errors is None else _doubt_of_truth(errors, problem, tolerance)
     return tuned(Tuned, problem, tolerance, margin, checked)
+
+
+class KernelProblem(TuningProblem):
+    """A kernel, its inputs, and formats for its places; see `TuningProblem`.
+
+    Args:
+        kernel: the plain Python function.
+        args: in the order of its parameters.
+        output: names of the results that count, or None for all.
+    """
+
+    what = "kernel"
+
+    def __init__(
+        self, kernel, args: tuple, *, output: str | Iterable[str] | None,
+        metric: tuple[str, Metric], formats: Formats, by: str, rounds: str = ROUNDS[0],
+    ) -> None:  # fmt: skip
+        super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)
+        self.kernel, self.args, self._output = kernel, args, output
+        self.name, self.file = kernel.__name__, file_of(kernel)
+        self._configured = Configured(
+            kernel, self.layout, by, self.versions, everything=self.everything
+        )
+        self._names = list(self._configured.program.signature.parameters)
+        self._lifted: dict[str | Backend, Lifted] = {}
+
+    def results(self, tables: Tables, other: Any = None) -> Values:
+        """The results that count of a call."""
+        return self._called(partial(self._configured, tables(self._configured)), other)
+
+    def lifted_results(self, backend: str | Backend, other: Any = None) -> Values:
+        """The results that count of a call of the lifted kernel."""
+        if backend not in self._lifted:
+            self._lifted[backend] = lift(self.kernel, backend)
+        return self._called(self._lifted[backend], other)
+
+    def _called(self, kernel: Callable[..., Any], other: Any) -> Values:
+        args = copied(self.args if other is None else other)
+        try:
+            with np.errstate(all="ignore"):
+                returned = kernel(*args)
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise Raised.by(error) from error
+        results = results_of(self._names, args, self._written(args), returned)
+        if not results:
+            raise InputError(
+                f"kernel '{self.name}' returns no number and writes none into an argument; tune "
+                "takes a kernel that does"
+            )
+        return {name: results[name] for name in chosen_names(list(results), self._output)}
+
+    @cached_property
+    def _written(self):
+        return written_arrays(self.kernel)
+
+    @property
+    def kernels(self) -> Sequence[Configured]:
+        """The kernel alone."""
+        return (self._configured,)
+
+    def counts(self) -> Counter[Place]:
+        """Return the executions of one call."""
+        with np.errstate(all="ignore"):
+            table, args = self.in_binary64(self._configured), copied(self.args)
+            _, runs = self._configured.counted(table, *args)
+        return self.by_place(self._configured, runs)
+
+    def identity(self) -> Sequence[Any]:
+        """The results that count, and the arguments."""
+        return repr(self._output), self.args
+
+    @property
+    def workers(self) -> int:
+        """The number of runs at once: one for a kernel that takes all cores itself."""
+        return 1 if self._configured.program.parallel else cores()
+
+
+def results_of(
+    names: list[str], args: tuple, written: list[bool], returned: Any
+) -> dict[str, np.ndarray]:
+    """Arrays of numbers by name, in binary64, integers and truths as they are: arguments that may
+    be written (`x_0`, `x_1` of those in a tuple `x`), and "return" (`return_0`, ... of several).
+
+    Args:
+        names: of the parameters.
+        args: after the call.
+        written: for each, whether it may be.
+        returned: by the call.
+    """
+    results: dict[str, np.ndarray] = {}
+    for name, argument, may_be in zip(names, args, written, strict=True):
+        if may_be and isinstance(argument, (np.ndarray, tuple)):
+            _note(results, name, argument, arrays_only=True)
+    _note(results, "return", returned, arrays_only=False)
+    return results
+
+
+def _note(results: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool) -> None:
+    if isinstance(value, tuple):
+        for number, item in enumerate(value):
+            _note(results, f"{name}_{number}", item, arrays_only)
+        return
+    array = isinstance(value, np.ndarray)
+    if not array and (arrays_only or not isinstance(value, _NUMBERS)):
+        return
+    values = np.asarray(value)
+    if values.dtype.kind == "c":
+        results[f"{name}.real"] = values.real.astype(np.float64)
+        results[f"{name}.imag"] = values.imag.astype(np.float64)
+    elif values.dtype.kind == "f":
+        results[name] = values.astype(np.float64)
+    elif values.dtype.kind in "iub":
+        results[name] = values.copy()

@@ -1,18 +1,22 @@
-"""Everything that is wrong with a scenario, found before anything is computed."""
+"""Everything that is wrong with a scenario, found before anything is computed; in its tolerances,
+too, which name variables and metrics.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from sciprec.foundation.errors import InputError
+from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.backend import TRUTH
+from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.output.stated import is_compared
+from sciprec.results.output.variables import VARIABLES
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sweep import swept
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import require_known
 from sciprec.workbench.batch.plan import variants_of
-from sciprec.workbench.batch.tolerable import compared_variables, wrong_tolerances
 from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.files import examined, read_scenario
 
@@ -117,3 +121,53 @@ def _wrong_with(scenario: Scenario, variants: Iterable[Variant] = ()) -> list[st
             complaints[f"table [monitor]: {error}"] = None
     compared = None if complaints else compared_variables(scenario)
     return [*complaints, *wrong_tolerances(scenario, compared)]
+
+
+def wrong_tolerances(scenario: Scenario, compared: tuple[str, ...] | None) -> list[str]:
+    """A sentence for each tolerance that names no metric, or no variable that these runs compare.
+
+    Args:
+        scenario: whose tolerances.
+        compared: the variables of its files that are compared; None where that cannot be told.
+    """
+    complaints = []
+    for tolerance in scenario.tolerance:
+        for key, names, whose in (
+            ("metric", tuple(metrics()), ""),
+            ("variable", compared, f" for runs of kind '{scenario.kind}' with these keys"),
+        ):
+            value = getattr(tolerance, key)
+            if names is not None and value not in names:
+                complaints.append(
+                    f"[[tolerance]] names the unknown {key} '{value}'; known{whose}: "
+                    f"{', '.join(names)}{meant(value, names)}"
+                )
+        in_errors = tolerance.metric == "standard_errors" and tolerance.variable in (compared or ())
+        if in_errors and not _estimated(tolerance.variable, compared):
+            estimated = ", ".join(n for n in compared if _estimated(n, compared)) or "none"
+            complaints.append(
+                f"[[tolerance]] holds '{tolerance.variable}' against its standard error, which it "
+                f"does not have; of these runs' variables have one: {estimated}; name another "
+                "metric, such as relative_l2"
+            )
+    return list(dict.fromkeys(complaints))
+
+
+def _estimated(name: str, stored: tuple[str, ...]) -> bool:
+    """Whether a variable is a Monte Carlo mean whose standard error is stored beside it."""
+    error = dict(VARIABLES[name].attributes).get("ancillary_variables") if name in VARIABLES else ""
+    return error in stored
+
+
+def compared_variables(scenario: Scenario) -> tuple[str, ...] | None:
+    """Names of the variables of a scenario's files that are compared with the truth; None where its
+    kind does not say so.
+
+    Raises:
+        InputError: as `checking.check`.
+    """
+    kind = kind_of(scenario)
+    if kind.variables is None:
+        return None
+    names = kind.variables(scenario.table)
+    return tuple(name for name in names if is_compared(name, kind.attributes))

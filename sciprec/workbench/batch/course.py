@@ -1,17 +1,32 @@
-"""The course of a batch: runs done and left, and a line of words for each thing that happens."""
+"""The course of a batch: runs done and left, estimates of what is left from speeds that were
+measured elsewhere, and a line of words for each thing that happens; one line in a notebook.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from sciprec.facets.stages.keys import MODEL_STAGES
+from sciprec.foundation.listing import counted
+from sciprec.foundation.notebook import NotebookLine
+from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.results.comparison.wording import duration
-from sciprec.workbench.batch.estimate import estimates
-from sciprec.workbench.kinds import kind_of
+from sciprec.workbench.batch.compiling import is_compiled, kernels_of
+from sciprec.workbench.batch.plan import Run
+from sciprec.workbench.kinds import Estimate, kind_of
 
 _LEAST_WORK = 0.1
 """Seconds that every run takes in the forecast, whatever its model."""
+_STAGED = 3.0
+"""The factor by which a run takes longer if its transforms have arithmetics of their own (the
+scenarios transform_stages and transform_stages_wave).
+"""
+_SLOW_TO_COMPILE = 3.0
+"""The factor by which compiling takes longer in fixed point (docs/lab/engine.md)."""
+_SECONDS_BETWEEN_DAYS = 0.5
 
 
 class BatchProgress:
@@ -132,3 +147,96 @@ def length_of(run: Any) -> tuple[float, str] | None:
 def name_of(scenario: str, run: Any) -> str:
     """The name of a run or its outcome: "mountain in fp16, member 3"."""
     return f"{scenario} in {run.label}" + (f", member {run.member}" if run.member else "")
+
+
+def estimate(run: Run) -> Estimate:
+    """The forecast of a run, from its scenario alone, its kernels being compiled."""
+    backend = resolve_backend(run.backend)
+    slowness = _slowness(backend) * (1.0 if run.variant.stages == MODEL_STAGES else _STAGED)
+    return kind_of(run.scenario).estimate(run.scenario.table, run.variant, slowness)
+
+
+def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:
+    """The forecasts of runs; members of an ensemble share theirs.
+
+    Args:
+        runs: of a batch; of those with the same kernels the first one compiles them.
+        kept: names of files that are there already.
+    """
+    by_kind: dict[tuple[str, str], tuple[Estimate, str]] = {}
+    compiled: set[str] = set()
+    result = []
+    for run in runs:
+        kind = run.scenario.name, run.label
+        if kind not in by_kind:
+            by_kind[kind] = estimate(run), kernels_of(run)
+            if is_compiled(run):
+                compiled.add(by_kind[kind][1])
+        about, kernels = by_kind[kind]
+        if run.file not in kept and kernels not in compiled:
+            compiled.add(kernels)
+            about = replace(about, compile_seconds=compile_seconds(run))
+        result.append(about)
+    return result
+
+
+def compile_seconds(run: Run) -> float:
+    """Seconds to compile the kernels of a run, roughly."""
+    slowness = _SLOW_TO_COMPILE if resolve_backend(run.backend).fixed else 1.0
+    return kind_of(run.scenario).compile_seconds * slowness
+
+
+def _slowness(backend: Backend) -> float:
+    """Time over that of fp64: float32 carriers in the processor's modes are faster, software
+    roundings slower, fixed point the slowest.
+    """
+    arithmetic = backend.compute
+    if backend.fixed:
+        return 8.0
+    if arithmetic.format.significand_bits >= 53 and not arithmetic.rule.random:
+        return 1.0
+    natural = arithmetic.format.significand_bits == 24 or arithmetic.rounding != "rn"
+    if natural and not arithmetic.rule.random and backend.noise is None:
+        return 0.8
+    return 1.7 if arithmetic.format.significand_bits <= 11 and not arithmetic.rule.random else 8.0
+
+
+def listeners() -> dict[str, Callable]:
+    """The callbacks of `sciprec.run` that write the line."""
+    return _Told().callbacks()
+
+
+class _Told:
+    """A batch in one line: the last event, and how much is left."""
+
+    def __init__(self) -> None:
+        self._course, self._line = BatchProgress(), NotebookLine()
+        self._runs = self._done = self._failed = 0
+        self._reported = 0.0
+
+    def callbacks(self) -> dict[str, Callable]:
+        return {
+            "on_plan": self._planned, "on_done": self._finished, "on_days": self._days,
+            "on_compiling": lambda run: self._line.write(self._course.compiling(run)),
+            "on_cluster": self._line.write,
+        }  # fmt: skip
+
+    def _planned(self, runs: Sequence[Any]) -> None:
+        self._course.planned(runs)
+        self._runs = len(runs)
+        self._line.write(f"{counted(self._runs, 'run')} to do")
+
+    def _days(self, run: Any, days: float) -> None:
+        words = self._course.days(run, days)
+        if time.perf_counter() - self._reported >= _SECONDS_BETWEEN_DAYS:
+            self._reported = time.perf_counter()
+            self._line.write(words)
+
+    def _finished(self, outcome: Any) -> None:
+        words = self._course.done(outcome)
+        self._done += 1
+        self._failed += bool(outcome.failure)
+        if self._done == self._runs:
+            words = f"{counted(self._runs, 'run')} in {self._course.seconds:.1f} s"
+        failed = f"; {self._failed} failed" if self._failed else ""
+        self._line.write(words + failed)

@@ -25,11 +25,11 @@ from sciprec.results.output.dataset import CONVENTIONS, PROCESSOR_SECONDS
 from sciprec.results.output.health import with_health, with_quantization
 from sciprec.results.output.stated import ROUNDED, RUN, SECONDS, is_compared
 from sciprec.scenario.variant import Variant
+from sciprec.workbench.batch.checking import wrong_tolerances
 from sciprec.workbench.batch.compiling import remember
 from sciprec.workbench.batch.plan import Outcome, Run, member_of
 from sciprec.workbench.batch.resume import interrupted_folder, remove_interrupted, run_digest
 from sciprec.workbench.batch.states import RunState, is_watched
-from sciprec.workbench.batch.tolerable import wrong_tolerances
 from sciprec.workbench.batch.traced import with_trace
 from sciprec.workbench.kinds import Surroundings, kind_of
 from sciprec.workbench.kinds.policies import words_of

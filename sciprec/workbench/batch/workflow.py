@@ -31,8 +31,7 @@ from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sweep import family
 from sciprec.workbench.batch.behind import code_behind, state_behind
 from sciprec.workbench.batch.checking import check
-from sciprec.workbench.batch.course import name_of
-from sciprec.workbench.batch.estimate import estimates
+from sciprec.workbench.batch.course import estimates, name_of
 from sciprec.workbench.batch.execute import execute
 from sciprec.workbench.batch.modes import shell_assignments
 from sciprec.workbench.batch.perform import Days
@@ -270,7 +269,7 @@ def _listening(callbacks: Mapping[str, Callable | None]) -> dict[str, Any]:
     chosen = {name: call for name, call in callbacks.items() if call is not None}
     if chosen or not NotebookLine.is_seen():
         return chosen
-    from sciprec.workbench.batch.notebook import listeners
+    from sciprec.workbench.batch.course import listeners
 
     return listeners()
 

@@ -22,8 +22,15 @@ from sciprec.facets.adaptive.keys import WithAdaptive
 from sciprec.facets.policy.keys import WithPolicies
 from sciprec.facets.scaling.keys import WithScaling
 from sciprec.facets.stages.keys import StagesChoice, StagesKey
-from sciprec.facets.tables import Section, as_tuple, key, limited
-from sciprec.facets.values import KnownArithmetic, PlainValue, Registered
+from sciprec.facets.tables import (
+    KnownArithmetic,
+    PlainValue,
+    Registered,
+    Section,
+    as_tuple,
+    key,
+    limited,
+)
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CLIMATE as LIMITS
 from sciprec.foundation.limits import MOST_SAMPLED_STEPS, SCALES, require_few_states

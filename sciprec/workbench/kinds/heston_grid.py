@@ -13,10 +13,14 @@ import xarray as xr
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Timing
-from sciprec.results.output.bounded_prices import PRICED, VOLATILITIES
+from sciprec.results.output.bounded_prices import (
+    PRICED,
+    RELATIVE_ROUNDING,
+    VOLATILITIES,
+    surface_dataset,
+)
 from sciprec.results.output.dataset import fixed_point_attributes, prices_dataset, timing_attributes
-from sciprec.results.output.surfaces import RELATIVE_ROUNDING, surface_dataset
-from sciprec.scenario.price_tolerance import price_tolerance
+from sciprec.scenario.asked_price import price_tolerance
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.observed import Observed
 from sciprec.tools.monitor.plan import WatchPlan
@@ -118,7 +122,8 @@ def grid_options(table: HestonPayoffs, maturity: float) -> list[Any]:
     Raises:
         InputError: the payoff is unknown, has no strike, or takes other parameters.
     """
-    from sciprec.heston.payoff_registry import payoff_grid, payoff_named, payoffs
+    from sciprec.heston.options.catalogue import payoff_named, payoffs
+    from sciprec.heston.payoff_registry import payoff_grid
 
     if "strike" not in payoff_named(table.kind).parameters:
         names = sorted(name for name, entry in payoffs().items() if "strike" in entry.parameters)
@@ -132,7 +137,7 @@ def _with_a_number_of_paths(table: HestonRun, how: dict[str, Any]) -> xr.Dataset
     from sciprec import heston
     from sciprec.heston.semianalytic.black import implied_volatilities
     from sciprec.heston.simulation import paths
-    from sciprec.heston.simulation.fixed_counts import added
+    from sciprec.heston.simulation.fixed_point import added
 
     model = heston.Model(**table.model.model_dump())
     strikes, maturities = table.payoffs.strikes, table.payoffs.maturities_years
@@ -175,7 +180,7 @@ def _with_a_bound(table: HestonRun, how: dict[str, Any]) -> tuple[xr.Dataset, in
     """
     from sciprec import heston
     from sciprec.heston.bounds.pricing import price
-    from sciprec.heston.simulation.fixed_counts import added
+    from sciprec.heston.simulation.fixed_point import added
 
     model = heston.Model(**table.model.model_dump())
     tolerance = price_tolerance(table.simulation.tolerance)

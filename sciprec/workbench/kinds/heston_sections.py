@@ -7,12 +7,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from sciprec.facets.tables import Section, as_tuple, key, limited
-from sciprec.facets.values import Number, Registered
+from sciprec.facets.tables import Number, Registered, Section, as_tuple, key, limited
 from sciprec.foundation.errors import meant
 from sciprec.foundation.limits import FIXINGS, PATHS, PAYOFF
-from sciprec.scenario.heston_model import HestonModel
-from sciprec.scenario.price_tolerance import ACCEPTED, price_tolerance
+from sciprec.scenario.asked_price import ACCEPTED, HestonModel, price_tolerance
 
 MOST_PATH_STEPS = 1_000_000
 
@@ -23,7 +21,7 @@ EUROPEAN = ("call", "put")
 
 
 def _payoffs() -> Collection[str]:
-    from sciprec.heston.payoff_registry import payoffs
+    from sciprec.heston.options.catalogue import payoffs
 
     return sorted(payoffs())
 

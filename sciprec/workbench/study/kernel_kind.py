@@ -23,8 +23,7 @@ from sciprec.results.output.dataset import (
     timing_attributes,
 )
 from sciprec.results.output.stated import INPUTS, ORIGIN, PRIMARY, stated
-from sciprec.scenario.ensemble import Ensemble
-from sciprec.scenario.loading import Scenario, Tolerance
+from sciprec.scenario.loading import Ensemble, Scenario, Tolerance
 from sciprec.scenario.variant import Variant
 from sciprec.tools.calls.outputs import called, dataset_of, timing
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register

@@ -18,7 +18,7 @@ from sciprec.results.comparison.own_error import OwnErrors
 from sciprec.results.comparison.pointwise.error_metrics import limit_of, metrics
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.scenario.loading import Tolerance
-from sciprec.tools.calls.call_results import todays_name
+from sciprec.tools.calls.outputs import todays_name
 from sciprec.tools.digits.own_error import DD, TRUTHS, own_errors
 from sciprec.tools.tune.formats import BITS
 from sciprec.workbench.batch.modes import shell_assignments

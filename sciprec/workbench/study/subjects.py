@@ -19,9 +19,8 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.tools.calls.call_results import todays_name
 from sciprec.tools.calls.inputs import Inputs, inputs_of
-from sciprec.tools.calls.outputs import CallOutputs, called
+from sciprec.tools.calls.outputs import CallOutputs, called, todays_name
 
 RESERVED = ("health", "quantization_info")
 """Names of variables that every file of a run has."""

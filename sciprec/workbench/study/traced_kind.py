@@ -16,7 +16,7 @@ from sciprec.facets.tables import key
 from sciprec.results.output.stated import INPUTS, ORIGIN, stated
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
-from sciprec.tools.calls.call_results import given_arrays
+from sciprec.tools.calls.outputs import given_arrays
 from sciprec.tools.trace.lines import Line
 from sciprec.tools.trace.traces import trace
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register

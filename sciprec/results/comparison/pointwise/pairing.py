@@ -15,9 +15,13 @@ from sciprec.results.comparison.pointwise.attributes import json_attribute, step
 from sciprec.results.comparison.pointwise.blocks import PairBlock, blocks_of
 from sciprec.results.comparison.pointwise.change import Change, change_of
 from sciprec.results.comparison.pointwise.conversions import Converted, UnitConversion, conversion
-from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.results.comparison.pointwise.number_format import (
+    NumberFormat,
+    Packing,
+    number_format,
+    packing_of,
+)
 from sciprec.results.comparison.pointwise.one_pass import INF
-from sciprec.results.comparison.pointwise.packing import Packing, packing_of
 from sciprec.results.comparison.pointwise.points import (
     NUMBERS,
     advice,

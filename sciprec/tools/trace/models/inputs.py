@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sciprec.tools.trace.families import products
-from sciprec.tools.trace.lines import LineGroup
+from sciprec.tools.trace.lines import LineGroup, products
 from sciprec.tools.trace.models.splitting import PartsOfRun, Splitting
 from sciprec.tools.trace.splitting import norm
 from sciprec.tools.trace.verification import Changes, WiderRun, changes_of, pooled

@@ -24,10 +24,9 @@ from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.tools.trace.attribution import require_traceable
 from sciprec.tools.trace.examination import Event, Step
-from sciprec.tools.trace.families import grouped, large_parts
 from sciprec.tools.trace.findings import Findings
 from sciprec.tools.trace.growth import ShareGrowth
-from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup
+from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup, grouped, large_parts
 from sciprec.tools.trace.losses import LOSING, NumberFate
 from sciprec.tools.trace.models.census import Census, is_of_package
 from sciprec.tools.trace.models.course import TraceProgress

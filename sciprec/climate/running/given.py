@@ -1,29 +1,146 @@
-"""Checks the tracers of a run: their names, and where they begin."""
+"""Branches, forcings and tracers that users bring to a run, checked.
+
+A branch goes on from a state as its request holds it; a forcing has parameters, a tracer a name and
+a beginning.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from sciprec.climate.equations.forced import FORCED
 from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.equations.tracers import GIVEN, SHAPES, TRACED, Tracer
+from sciprec.climate.physics.forcings import Forcing
+from sciprec.climate.stepping.levels import Level
 from sciprec.foundation.arguments import refused, shown
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import PARAMETER
+from sciprec.foundation.loading import loaded_file
 from sciprec.foundation.time_methods import prefixes
 
 if TYPE_CHECKING:
     from sciprec.results.output.given_fields import GivenFields
 
+_ACCEPTED = "a kernel decorated by sciprec.climate.forcing, or FILE.py:NAME of one"
 MOST_TRACERS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-_ACCEPTED = (
+_ACCEPTED_TRACERS = (
     f"a table of initial fields by name, such as {{'bell': 'cosine_bell', 'ones': 1.0}}, of at "
     f"most {MOST_TRACERS}; or names of shapes: {', '.join(SHAPES)}"
 )
 _LONGEST_UNIT = 60
+
+
+
+
+
+
+
+
+
+
+
+
+@dataclass(frozen=True)
+class Start:
+    """The state that a branch goes on from.
+
+    Args:
+        words: where it comes from, and what of it was dropped.
+        digest: of its content.
+        levels: of the time scheme, newest first, as they were; empty where the fields of the
+            request are the state.
+        is_same: whether levels and residuals are in the formats of the branch.
+        kernels: from `compiled.kernel_states`; empty where they begin anew.
+        perturbed: whether the perturbation of the branch is in them already.
+        file: the path of a file of fields, empty for checkpoints.
+        names: of its variables by field, where it has other ones.
+        forced: tendencies of a forcing that the next step uses, or None.
+    """
+
+    words: str
+    digest: str
+    levels: tuple[Level, ...] = field(default=(), repr=False)
+    is_same: bool = False
+    kernels: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    perturbed: bool = False
+    file: str = ""
+    names: Mapping[str, str] | None = None
+    forced: np.ndarray | None = field(default=None, repr=False)
+
+    def levels_as(
+        self, stored: Callable[[np.ndarray], np.ndarray], level: Callable, moved: np.ndarray | None
+    ) -> list[Level]:
+        """The levels in the formats of a model.
+
+        Args:
+            stored: rounds a state to the format between steps.
+            level: makes a level of values, with an empty residual where there is one.
+            moved: what a perturbation adds to the state, flat; None without any.
+        """
+        if self.is_same and moved is None:
+            return [each.copy() for each in self.levels]
+        more = 0.0 if moved is None else moved
+        return [level(stored(each.values.astype(np.float64) + more)) for each in self.levels]
+
+
+def check_forcing(
+    equations: EquationSet, forcing: Any, parameters: Any
+) -> tuple[Forcing | None, dict[str, float]]:
+    """The forcing that a run is under, and values of its parameters.
+
+    Args:
+        equations: of the flow.
+        forcing: None, a kernel decorated by `climate.forcing`, or "FILE.py:NAME" of one.
+        parameters: None, or a table of values in the units of the forcing's own table.
+
+    Raises:
+        InputError: they are not accepted.
+    """
+    if forcing is None:
+        if parameters:
+            raise InputError("forcing_parameters is given without a forcing; give forcing, too")
+        return None, {}
+    if isinstance(forcing, str):
+        forcing = _loaded(forcing)
+    if not isinstance(forcing, Forcing):
+        raise refused("forcing", forcing, _ACCEPTED)
+    if equations.name not in FORCED:
+        raise InputError(
+            f"forcing '{forcing.name}' is given to the equations {equations.name!r}, which take "
+            f"none; accepted: cases of {', '.join(FORCED)}"
+        )
+    changed = {} if parameters is None else parameters
+    if not isinstance(changed, Mapping):
+        accepted = f"a table of parameters of '{forcing.name}'"
+        raise refused("forcing_parameters", parameters, accepted)
+    forcing.values(changed)
+    return forcing, dict(changed)
+
+
+def _loaded(place: str) -> Forcing:
+    """The forcing of a Python file, FILE.py:NAME, or FILE.py where it has one alone."""
+    file, _, name = place.rpartition(":") if ".py:" in place else (place, "", "")
+    if not file.endswith(".py"):
+        raise refused("forcing", place, _ACCEPTED)
+    module = loaded_file(file, "forcing", registers=False)
+    names = {key: value for key, value in vars(module).items() if isinstance(value, Forcing)}
+    if name in names:
+        return names[name]
+    if not name and len(names) == 1:
+        return next(iter(names.values()))
+    lacks = f"has no forcing {name!r}" if name else f"has {len(names)} forcings"
+    raise InputError(
+        f"forcing: the file '{file}' {lacks}; it has {', '.join(names) or 'none'}"
+        f"{meant(name, names) if name else ''}; give FILE.py:NAME of a kernel decorated by "
+        "sciprec.climate.forcing"
+    )
 
 
 def from_initial(given: Any) -> tuple[str, ...]:
@@ -58,7 +175,7 @@ def check_tracers(
             raise InputError(f"tracers names {twice!r} twice; leave one of them out")
         given = {name: name for name in given}
     if not isinstance(given, Mapping) or len(given) > MOST_TRACERS:
-        raise refused("tracers", given, _ACCEPTED)
+        raise refused("tracers", given, _ACCEPTED_TRACERS)
     if equations.name not in TRACED:
         raise InputError(
             f"tracers are given to the equations {equations.name!r}, which carry none; accepted: "
