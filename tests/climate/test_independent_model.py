@@ -6,10 +6,11 @@ import pytest
 from sciprec.climate.cases.galewsky import balanced_height, jet, unstable_jet
 from sciprec.climate.cases.registry import CASES
 from sciprec.climate.constants import RADIUS_M, ModelUnits
-from sciprec.climate.diagnostics.reference import Reference, reference_norms
+from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.equations.spherical import few_bits
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid
+from tests.climate.published import reference_norms
 from tests.climate.small_models import SMALL
 from tests.oracles.shallow_water import GRAVITY, Flow, Integration, ShallowWater
 

@@ -47,7 +47,7 @@ def drawn(draw, parameter=0.0):
 
 
 def test_uniforms_are_the_words_of_their_address():
-    cursor = draws.new_cursor()
+    cursor = np.zeros(draws.CURSOR, dtype=np.int64)
     path, step, seed = 2**40 + 3, 7, 2**33 + 5
     draws.point_at(cursor, path, step, seed & 0xFFFFFFFF, seed >> 32)
     for block in range(3):

@@ -21,7 +21,6 @@ def test_nothing_said_is_the_default():
         "precision": ("none chosen", "default"),
         "compensation": ("off", "default"),
     }
-    assert not found.names_environment
     assert in_force({"PATH": "/bin", "MLU_VISIBLE_DEVICES": "0", modes.ALPHA: " "}) == found
 
 
@@ -32,7 +31,6 @@ def test_every_mode_is_a_backend(mode):
     assert resolve_backend(MODES[mode]).name == MODES[mode]
     said = f"{mode} (backend {MODES[mode]})"
     assert lines(found)["precision"] == (said, "environment variable MLU_PRECISION_MODE")
-    assert found.names_environment
 
 
 def test_compensation_from_the_environment():

@@ -9,9 +9,15 @@ import pytest
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.output import netcdf
 from sciprec.results.output.dataset import prices_dataset, trajectory_dataset
-from sciprec.results.output.health import FLAGS, flags_of, with_health, with_quantization
+from sciprec.results.output.health import FLAGS, HEALTH, with_health, with_quantization
 from sciprec.workbench.batch.perform import properties
 from tests.shell.conftest import little_climate, little_trajectory
+
+
+def flags_of(dataset):
+    """The meanings of the bits that are set in a dataset's `health`; none where it has none."""
+    value = int(dataset[HEALTH]) if HEALTH in dataset else 0
+    return tuple(name for bit, name in enumerate(FLAGS) if value >> bit & 1)
 
 
 def prices(**attributes):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.climate.cases.registry import case
-from sciprec.climate.constants import ROTATION_PER_SECOND
 from sciprec.climate.equations.barotropic_vorticity import InitialVorticity
 from sciprec.foundation.portable import in_extended_precision
 
@@ -33,12 +32,3 @@ def rossby_haurwitz(
     return InitialVorticity(
         vorticity=rate * sine * (2 - (wavenumber**2 + 3 * wavenumber + 2) * crest),
     )
-
-
-def rossby_haurwitz_speed(wavenumber: int = 4) -> float:
-    """Angular velocity of the wave, eastward, 1/s: (R (3 + R) omega - 2 Omega) / ((1+R) (2+R)).
-
-    Source: Williamson et al. (1992), eq 142.
-    """
-    rate, r = 7.848e-6, wavenumber
-    return (r * (3 + r) * rate - 2 * ROTATION_PER_SECOND) / ((1 + r) * (2 + r))

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.climate.constants import RADIUS_M
-from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.legendre import coefficient_orders, legendre_table, slope_table
 from sciprec.foundation.errors import InputError
@@ -88,28 +87,3 @@ class Reference:
         return np.array(
             [c[m:] @ table[r] for c, m, r in zip(coefficients, self.orders, rows, strict=True)]
         )
-
-
-def reference_norms(
-    reference: Reference, grid: GaussianGrid, fields: dict, orography: np.ndarray | float = 0.0
-) -> dict[str, float]:
-    """Normalised errors of a flow against a reference: those of depth and wind.
-
-    Depths are compared, each above the ground of its own resolution, as the published norms do:
-    at T42 a mountain's truncation alone is most of the error of Williamson et al.'s case 5.
-
-    Args:
-        reference: the truth.
-        grid: of the fields.
-        fields: height (m), u and v (m/s), each (nlat, nlon).
-        orography: height of the ground in the run, m (nlat, nlon).
-
-    Returns:
-        height_l1, height_l2, height_linf and wind_l1, wind_l2, wind_linf, as `scalar_errors` and
-        `wind_errors` define them.
-    """
-    truth = reference.fields(grid)
-    depth = truth["height"] - truth["orography"]
-    height = scalar_errors(grid, fields["height"] - orography, depth)
-    wind = wind_errors(grid, (fields["u"], fields["v"]), (truth["u"], truth["v"]))
-    return {f"height_{k}": x for k, x in height.items()} | {f"wind_{k}": x for k, x in wind.items()}

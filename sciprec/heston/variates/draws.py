@@ -6,7 +6,6 @@ address, the number of the next four Philox words, those words, and how many of 
 
 import math
 
-import numpy as np
 from numba import njit
 
 from sciprec.precision.streams import philox4x32
@@ -118,8 +117,3 @@ def _poisson_by_inversion(mean, cursor):
         count += 1.0
         chance *= mean / count
     return count
-
-
-def new_cursor():
-    """Return a cursor that points nowhere yet."""
-    return np.zeros(CURSOR, dtype=np.int64)

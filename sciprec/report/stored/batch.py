@@ -282,10 +282,6 @@ class StoredBatch:
         further = tuple(member for member in self.further if member.scenario == scenario)
         return replace(self, runs=self.of_scenario(scenario), further=further)
 
-    def of_label(self, name: str) -> tuple[StoredRun, ...]:
-        """The runs of one arithmetic with one compensation."""
-        return tuple(run for run in self.runs if run.label == name)
-
     def members_of(self, scenario: str, label: str) -> Iterator[tuple[int, xr.Dataset]]:
         """Number and dataset of each member of an ensemble that has a file, read one by one.
 

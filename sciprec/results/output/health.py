@@ -45,12 +45,6 @@ def with_health(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign({HEALTH: ((), value, attributes)})
 
 
-def flags_of(dataset: xr.Dataset) -> tuple[str, ...]:
-    """The meanings of the bits that are set in a dataset's `health`; none where it has none."""
-    value = int(dataset[HEALTH]) if HEALTH in dataset else 0
-    return tuple(name for bit, name in enumerate(FLAGS) if value >> bit & 1)
-
-
 def with_quantization(dataset: xr.Dataset, backend: Mapping[str, Any]) -> xr.Dataset:
     """Add CF's quantization metadata to variables that have a narrower format.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sciprec.foundation.time_methods import over_time
 
@@ -44,6 +45,9 @@ _TEMPERATURE_DIFFERENCE = (("units_metadata", "temperature: difference"),)
 ZONAL_MEAN = "zonal_mean_"
 """Prefix of the names of zonal means."""
 
+_number = partial(Variable, "1")
+_aside = partial(Variable, "1", compared=False)
+
 VARIABLES: dict[str, Variable] = {
     # coordinates
     "time": Variable(
@@ -61,14 +65,14 @@ VARIABLES: dict[str, Variable] = {
         (("axis", "Z"), ("positive", "down"), ("computed_standard_name", "air_pressure")),
     ),
     "pressure": Variable("Pa", "pressure", "air_pressure", (("axis", "Z"), ("positive", "down"))),
-    "total_wavenumber": Variable("1", "total wavenumber of spherical harmonics"),
-    "strike": Variable("1", "strike, in units of currency"),
-    "maturity": Variable("1", "time to maturity in years"),
-    "update": Variable("1", "number of updates made"),
-    "member": Variable("1", "number of the sum"),
+    "total_wavenumber": _number("total wavenumber of spherical harmonics"),
+    "strike": _number("strike, in units of currency"),
+    "maturity": _number("time to maturity in years"),
+    "update": _number("number of updates made"),
+    "member": _number("number of the sum"),
     # about the run
-    "health": Variable("1", "what happened in the run", "status_flag", compared=False),
-    "quantization_info": Variable("1", "how numbers of the format are made", compared=False),
+    "health": _aside("what happened in the run", "status_flag"),
+    "quantization_info": _aside("how numbers of the format are made"),
     # grid
     "cell_area": Variable("m2", "area of the grid cell", "cell_area", compared=False),
     "circle": Variable(
@@ -106,7 +110,7 @@ VARIABLES: dict[str, Variable] = {
         "m2 s-2",
         "global mean of kinetic energy by total wavenumber",
         None,
-        (("cell_methods", "time: point area: mean"),),
+        _MEAN,
     ),
     # budgets of the atmosphere
     "mass": Variable("m", "global mean depth of the fluid (mass)", None, _MEAN),
@@ -121,44 +125,32 @@ VARIABLES: dict[str, Variable] = {
         None,
         (("ancillary_variables", "standard_error"),),
     ),
-    "standard_error": Variable("1", "standard error of the Monte Carlo price"),
-    "analytic_price": Variable("1", "semi-analytic price of the continuous model", compared=False),
+    "standard_error": _number("standard error of the Monte Carlo price"),
+    "analytic_price": _aside("semi-analytic price of the continuous model"),
     "martingale": Variable(
         "1",
         "mean of the spot at maturity over its forward, one in the model",
         None,
         (("ancillary_variables", "martingale_standard_error"),),
     ),
-    "martingale_standard_error": Variable("1", "standard error of the mean spot over forward"),
-    "nonfinite_paths": Variable("1", "number of paths that left the range of the arithmetic"),
+    "martingale_standard_error": _number("standard error of the mean spot over forward"),
+    "nonfinite_paths": _number("number of paths that left the range of the arithmetic"),
     # prices with a bound
-    "payoff": Variable("1", "payoff, with what it has beside strike and maturity"),
-    "backend": Variable("1", "arithmetic of the cheap paths"),
-    "bound": Variable(
-        "1", "bound of the price's total error, in units of currency", compared=False
-    ),
-    "statistical": Variable("1", "part of the bound due to the number of paths", compared=False),
-    "discretisation": Variable(
-        "1", "part of the bound due to the length of the steps", compared=False
-    ),
-    "rounding": Variable("1", "part of the bound due to the arithmetic", compared=False),
-    "rounding_error": Variable(
-        "1", "mean of the price in binary64 less that in the backend", compared=False
-    ),
-    "tolerance": Variable(
-        "1", "largest bound that was accepted, in units of currency", compared=False
-    ),
-    "greek": Variable("1", "price, or the parameter's name of its derivative"),
-    "value": Variable("1", "Monte Carlo price or derivative, per year, currency and 1"),
-    "difference": Variable(
-        "1", "part of the bound due to differences in place of derivatives", compared=False
-    ),
+    "payoff": _number("payoff, with what it has beside strike and maturity"),
+    "backend": _number("arithmetic of the cheap paths"),
+    "bound": _aside("bound of the price's total error, in units of currency"),
+    "statistical": _aside("part of the bound due to the number of paths"),
+    "discretisation": _aside("part of the bound due to the length of the steps"),
+    "rounding": _aside("part of the bound due to the arithmetic"),
+    "rounding_error": _aside("mean of the price in binary64 less that in the backend"),
+    "tolerance": _aside("largest bound that was accepted, in units of currency"),
+    "greek": _number("price, or the parameter's name of its derivative"),
+    "value": _number("Monte Carlo price or derivative, per year, currency and 1"),
+    "difference": _aside("part of the bound due to differences in place of derivatives"),
     "relative_rounding": Variable(
         "1", "part of the bound due to the arithmetic, over the price, or over a larger bound"
     ),
-    "implied_volatility": Variable(
-        "1", "volatility at which Black's formula gives the price", compared=False
-    ),
+    "implied_volatility": _aside("volatility at which Black's formula gives the price"),
     "implied_volatility_low": Variable(
         "1", "volatility at which Black's formula gives the price less its bound", compared=False
     ),
@@ -172,7 +164,7 @@ VARIABLES: dict[str, Variable] = {
         "1", "volatility at which Black's formula gives the semi-analytic price", compared=False
     ),
     # long accumulation
-    "parameter": Variable("1", "sum of the start and all increments so far", in_format=True),
+    "parameter": _number("sum of the start and all increments so far", in_format=True),
     "largest_error_in_u": Variable(
         "1", "largest relative error of all sums, in unit roundoffs u = 2^-p of the format"
     ),

@@ -86,11 +86,6 @@ class InForce:
     settings: tuple[Setting, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def names_environment(self) -> bool:
-        """Whether anything in force comes from the environment."""
-        return any(s.source.startswith("environment") for s in self.settings)
-
     def as_rows(self) -> list[dict[str, str]]:
         """The settings as plain data."""
         return [vars(setting) for setting in self.settings]

@@ -7,15 +7,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from sciprec.results.comparison.pointwise.one_pass import BIN_SHIFT, BINS
+from sciprec.results.comparison.pointwise.one_pass import BIN_SHIFT
 
 PERCENTILES = (50, 90, 95, 99)
 _INFINITE_BIN = 2047 << (52 - BIN_SHIFT)
-
-
-def bin_of(value: float) -> int:
-    """The bin of a non-negative number."""
-    return int(np.float64(value).view(np.int64)) >> BIN_SHIFT
 
 
 def bin_edges(index: int) -> tuple[float, float]:
@@ -93,20 +88,6 @@ def exact_quantile(
         rank -= int(before[bin_index])
         prefix, shift = (prefix << width) | bin_index, shift - width
     return float(np.int64(prefix).view(np.float64))
-
-
-def share_within(histogram: np.ndarray, limit: float) -> float:
-    """The share of values at or below a limit, where the limit may be off by 0.8 %.
-
-    The bin that holds the limit is counted in proportion to its part below the limit.
-    """
-    count = int(histogram.sum())
-    if not count:
-        return math.nan
-    index = min(bin_of(limit), BINS - 1)
-    low, high = bin_edges(index)
-    part = (limit - low) / (high - low) if math.isfinite(high) and high > low else 1.0
-    return (int(histogram[:index].sum()) + part * int(histogram[index])) / count
 
 
 def octaves(histogram: np.ndarray) -> list[tuple[int, int]]:
