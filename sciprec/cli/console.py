@@ -8,7 +8,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from rich.text import Text
 
 from sciprec.foundation.errors import printable
 from sciprec.foundation.listing import Listing, left_out_of, wrapped
+from sciprec.foundation.plain_data import plain
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
@@ -36,7 +36,7 @@ that nobody reads, as after `| head`, which shells count so.
 
 def print_json(content: Any) -> None:
     """Plain data as JSON on standard output; numbers that are not finite are null."""
-    print(json.dumps(_plain(content), indent=1, allow_nan=False))
+    print(json.dumps(plain(content), indent=1, allow_nan=False))
 
 
 def print_result(result: Any, page: Path | None, json: bool) -> None:
@@ -271,16 +271,3 @@ def _console() -> Console:
     """Standard output; where it is no terminal as wide as COLUMNS says, or else as the tables."""
     is_wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
     return _Console(width=_UNLIMITED.max_width if is_wide else None)
-
-
-def _plain(value: Any) -> Any:
-    """Data that JSON can hold."""
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, PathLike):
-        return str(value)
-    if isinstance(value, float) and not (value - value == 0.0):
-        return None
-    return value

@@ -23,6 +23,7 @@ from sciprec.cost.matrix_rates import (
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.facets.sections import PageSection, SectionRun
+from sciprec.foundation.plain_data import plain
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.results.comparison.rows import main_row
 
@@ -90,7 +91,7 @@ def _row(
         "unit": "; ".join(in_words(unit) for unit in units)
         + (", lowest orders or degrees apart" if has_exceptions else ""),
         "table_error": max(max(part["table_errors"]) for part in content["units"]),
-        "error": _finite(error), "wind": _finite(wind),
+        "error": plain(error), "wind": plain(wind),
         "drift": max(drifts) if drifts else None,
         "kilobytes": sum(part["bytes"] for part in content["units"]) / 1000,
         "products": units[0].products,
@@ -157,10 +158,6 @@ def _error_at_end(truth: xr.Dataset, run: xr.Dataset, names: Sequence[str]) -> f
         error += float((weights * (run_values - truth_values) ** 2).sum(skipna=False))
         size += float((weights * truth_values**2).sum(skipna=False))
     return math.sqrt(error / size) if size > 0 else math.nan
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 SECTION = PageSection(

@@ -10,6 +10,7 @@ from typing import Any
 
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import counted
+from sciprec.foundation.plain_data import plain
 
 OWN, NO_DIGIT, WELL = "own", 0.5, 14.0
 """The name of a metric of a user's own; fewer digits than this are none; so many need no word in a
@@ -104,12 +105,9 @@ class OwnErrors:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; None where a number is none."""
-        plain = {
-            name: {"numbers": o.numbers, "unknown": o.unknown, "fewest": _plain(o.fewest),
-                   "least": _plain(o.least), "errors": {m: _plain(e) for m, e in o.errors.items()}}
-            for name, o in self.results.items()
-        }  # fmt: skip
-        return {"results": plain, "on": self.on, "left_out": self.left_out}
+        names = ("numbers", "unknown", "fewest", "least", "errors")
+        results = {k: {n: getattr(o, n) for n in names} for k, o in self.results.items()}
+        return plain({"results": results, "on": self.on, "left_out": self.left_out})
 
     def worst(self, other: OwnErrors) -> OwnErrors:
         """Keep, for every result, the larger error of two calls."""
@@ -136,7 +134,3 @@ def own_errors_of(attributes: Mapping[str, Any]) -> OwnErrors | None:
     kernel = json.loads(attributes.get("sciprec_scenario", "{}")).get("kernel") or {}
     stored = kernel.get("truth") if isinstance(kernel, dict) else None
     return OwnErrors.from_dict(stored) if stored else None
-
-
-def _plain(number: float) -> float | None:
-    return number if math.isfinite(number) else None

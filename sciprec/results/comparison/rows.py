@@ -14,6 +14,7 @@ import xarray as xr
 from sciprec.foundation.arguments import warn_of_older_name
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.foundation.plain_data import plain
 from sciprec.results.comparison.adjusting import Adjustments, Places
 from sciprec.results.comparison.evidence.error_growth import (
     error_growth,
@@ -236,7 +237,7 @@ class Comparison(Shown):
 
         Numbers that are not finite become None.
         """
-        return _plain({
+        return plain({
             "metrics_version": METRICS_VERSION,
             "within": self.within,
             "tolerances": vars(self.tolerances),
@@ -505,17 +506,6 @@ def _row_as_dict(row: ComparisonRow) -> dict[str, Any]:
     nested = {name: vars(getattr(row, name)) if getattr(row, name) is not None else None
               for name in ("limits", "number_format", "statistics", "change")}  # fmt: skip
     return vars(row) | nested
-
-
-def _plain(value: Any) -> Any:
-    """Data that JSON can hold."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _packing_notes(both: Pair) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.course import tell
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.foundation.plain_data import plain
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
@@ -82,19 +83,12 @@ class Digits(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data; arrays as nested lists, None where nothing is known."""
-        arrays = {
-            key: {name: _plain(array) for name, array in getattr(self, key).items()}
-            for key in ("results", "digits", "exact")
-        }
-        condition = {
-            name: {data: _plain(array) for data, array in by.items()}
-            for name, by in self.condition.items()
-        }
-        return {
-            "kernel": self.kernel, "backend": self.backend, "most": self.most, **arrays,
-            "condition": condition, "decisions": [asdict(e) for e in self.decisions],
-            "unsure": self.unsure, "verdict": self.verdict,
-        }  # fmt: skip
+        return plain({
+            "kernel": self.kernel, "backend": self.backend, "most": self.most,
+            "results": self.results, "digits": self.digits, "exact": self.exact,
+            "condition": self.condition, "decisions": self.decisions, "unsure": self.unsure,
+            "verdict": self.verdict,
+        })  # fmt: skip
 
     def html(self, path: str | Path) -> Path:
         """Write a page: the digits of every result, and those that data leave; without scripts.
@@ -322,10 +316,3 @@ def _fewest(array: np.ndarray) -> float:
 
 def _words(number: float) -> str:
     return "not known" if math.isnan(number) else f"{number:.1f}"
-
-
-def _plain(array: np.ndarray):
-    """An array as nested lists; None where a number is none."""
-    if array.ndim == 0:
-        return float(array) if np.isfinite(array) else None
-    return [_plain(item) for item in array]

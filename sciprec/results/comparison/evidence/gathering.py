@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.plain_data import plain
 from sciprec.results.comparison.evidence.arbitrage import arbitrage
 from sciprec.results.comparison.evidence.consistency import TEST_RUNS, ensemble_consistency
 from sciprec.results.comparison.evidence.distributions import compare_distributions
@@ -76,7 +77,7 @@ def evidence(
     for name, measure in parts(golden, actual, members, reference).items():
         try:
             with np.errstate(invalid="ignore", over="ignore"):  # what is not finite stays so
-                result[name] = _plain(measure())
+                result[name] = plain(measure())
         except InputError as error:
             missing.append(f"{name}: {error}")
     return result | {"not_measured": missing}
@@ -229,20 +230,3 @@ def _note(golden: xr.Dataset, members: Members) -> str:
         "grown, every arithmetic of fewer bits is told from them; give [ensemble] the relative "
         "uncertainty of the initial state as 'perturbation'"
     )
-
-
-def _plain(value: Any) -> Any:
-    """A dataclass, an array or a number as plain data; numbers that are not finite become None."""
-    if hasattr(value, "__dataclass_fields__"):
-        return _plain({k: getattr(value, k) for k in value.__dataclass_fields__})
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
