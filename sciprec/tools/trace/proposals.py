@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 
@@ -13,8 +13,51 @@ HEADS = ("proposal", "line", "error left", "bits, mean", "worst", "operations", 
 _ENOUGH = 0.1
 
 
+class _Proposed(Shown):
+    """Something else to run, with a row below heads."""
+
+    heads: ClassVar[tuple[str, ...]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but a function as plain data."""
+        return {n: v for n, v in vars(self).items() if n != "kernel"}
+
+    def _summary(self) -> Summary:
+        listing = Listing(self.heads[:1], self.heads[1:-1], [self.row()], self.heads[-1:])
+        return Summary(self.title, listing, (*self.cautions, *self.patch.splitlines()))
+
+
+class _Mended(Shown):
+    """Proposals, below what was before them."""
+
+    heads: ClassVar[tuple[str, ...]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but functions as plain data."""
+        return vars(self) | {
+            "proposals": [p.as_dict() for p in self.proposals],
+            "tried": [asdict(t) for t in self.tried],
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Words of a table below `heads`: what was before, then proposals."""
+        return [self._before(), *(p.row() for p in self.proposals)] if self.proposals else []
+
+    def _summary(self) -> Summary:
+        droppable = ("worst", "line")
+        listing = Listing(self.heads[:1], self.heads[1:-1], self.rows(), self.heads[-1:], droppable)
+        notes = [*self.notes, *self._cautions()]
+        if self.tried:
+            more = counted(len(self.tried), "other")
+            notes.append(f"{more} tried, see `.tried`: {self.tried[0]}")
+        return Summary(self.verdict, listing, tuple(notes))
+
+    def _cautions(self) -> list[str]:
+        return []
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class Proposal(Shown):
+class Proposal(_Proposed):
     """One way to write a kernel so that it errs less, run on all inputs.
 
     Attributes:
@@ -40,9 +83,7 @@ class Proposal(Shown):
     source: str
     cautions: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything but the function as plain data."""
-        return {n: v for n, v in vars(self).items() if n != "kernel"}
+    heads = HEADS
 
     def row(self) -> tuple[str, ...]:
         """Words of a table below `HEADS`."""
@@ -50,10 +91,6 @@ class Proposal(Shown):
             self.title, str(self.line), f"{self.error:.2g}", f"{self.bits:.1f}",
             f"{self.worst:.1f}", f"{self.operations:+,}", self.source,
         )  # fmt: skip
-
-    def _summary(self) -> Summary:
-        listing = Listing(HEADS[:1], HEADS[1:6], [self.row()], HEADS[6:])
-        return Summary(self.title, listing, (*self.cautions, *self.patch.splitlines()))
 
 
 @dataclass(frozen=True)
@@ -75,7 +112,7 @@ class RefusedCandidate:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Mend(Shown):
+class Mend(_Mended):
     """Proposals for the line that a trace blames, each proven by runs.
 
     Attributes:
@@ -102,32 +139,18 @@ class Mend(Shown):
         """The proposal that the verdict names; None without any."""
         return self.proposals[0] if self.proposals else None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything but the functions as plain data."""
-        return vars(self) | {
-            "proposals": [p.as_dict() for p in self.proposals],
-            "tried": [asdict(t) for t in self.tried],
-        }
+    heads = HEADS
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Words of a table below `HEADS`: the kernel as it is, then proposals."""
-        if not self.proposals:
-            return []
-        first = ("as it is", "–", f"{self.error:.2g}", f"{self.bits:.1f}", f"{self.worst:.1f}",
-                 "–", "")  # fmt: skip
-        return [first, *(p.row() for p in self.proposals)]
+    def _before(self) -> tuple[str, ...]:
+        return ("as it is", "–", f"{self.error:.2g}", f"{self.bits:.1f}", f"{self.worst:.1f}",
+                "–", "")  # fmt: skip
 
-    def _summary(self) -> Summary:
-        listing = Listing(HEADS[:1], HEADS[1:6], self.rows(), HEADS[6:], ("worst", "line"))
-        notes = [f"{p.title}: {caution}" for p in self.proposals[:1] for caution in p.cautions]
-        if self.tried:
-            more = counted(len(self.tried), "other")
-            notes.append(f"{more} tried, see `.tried`: {self.tried[0]}")
-        return Summary(self.verdict, listing, (*self.notes, *notes))
+    def _cautions(self) -> list[str]:
+        return [f"{p.title}: {caution}" for p in self.proposals[:1] for caution in p.cautions]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ModelProposal(Shown):
+class ModelProposal(_Proposed):
     """One way to run a scenario's model so that it errs less, run and held to fp64.
 
     Attributes:
@@ -154,9 +177,7 @@ class ModelProposal(Shown):
     source: str
     cautions: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        return dict(vars(self))
+    heads = MODEL_HEADS
 
     def row(self) -> tuple[str, ...]:
         """Words of a table below `MODEL_HEADS`."""
@@ -165,13 +186,9 @@ class ModelProposal(Shown):
             f"{self.bits - 1.0:+.1%}", self.source,
         )  # fmt: skip
 
-    def _summary(self) -> Summary:
-        listing = Listing(MODEL_HEADS[:1], MODEL_HEADS[1:5], [self.row()], MODEL_HEADS[5:])
-        return Summary(self.title, listing, (*self.cautions, *self.patch.splitlines()))
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ModelMend(Shown):
+class ModelMend(_Mended):
     """Proposals for a scenario's model, each proven by a run.
 
     Attributes:
@@ -199,24 +216,7 @@ class ModelMend(Shown):
         enough = [p for p in self.proposals if p.left <= _ENOUGH] or self.proposals[:1]
         return min(enough, key=lambda p: p.bits, default=None)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        return vars(self) | {
-            "proposals": [p.as_dict() for p in self.proposals],
-            "tried": [asdict(t) for t in self.tried],
-        }
+    heads = MODEL_HEADS
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Words of a table below `MODEL_HEADS`: the model as it is, then proposals."""
-        if not self.proposals:
-            return []
-        first = ("as it is", f"{self.error:.2g}", "100.0%", "–", "–", "")
-        return [first, *(p.row() for p in self.proposals)]
-
-    def _summary(self) -> Summary:
-        listing = Listing(MODEL_HEADS[:1], MODEL_HEADS[1:5], self.rows(), MODEL_HEADS[5:])
-        notes = list(self.notes)
-        if self.tried:
-            more = counted(len(self.tried), "other")
-            notes.append(f"{more} tried, see `.tried`: {self.tried[0]}")
-        return Summary(self.verdict, listing, tuple(notes))
+    def _before(self) -> tuple[str, ...]:
+        return ("as it is", f"{self.error:.2g}", "100.0%", "–", "–", "")
