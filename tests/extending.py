@@ -12,7 +12,7 @@ from pathlib import Path
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS, RULES
 from sciprec.foundation.loading import load_files
-from sciprec.heston.options import catalogue as _payoffs  # noqa: F401
+from sciprec.heston.options import path_payoffs as _payoffs  # noqa: F401
 from sciprec.heston.payoff_registry import _REGISTRY
 from sciprec.heston.schemes import catalogue as _schemes  # noqa: F401
 from sciprec.heston.schemes import registry

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from data.heston.bias import andersen_cases
-from sciprec.heston.options.catalogue import Call
+from sciprec.heston.options.european_payoffs import Call
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.quadratic_exponential import SWITCH
 from sciprec.heston.semianalytic import analytic

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.heston.options.catalogue import Call, Spot
+from sciprec.heston.options.european_payoffs import Call, Spot
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.semianalytic import analytic

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
-from sciprec.cli.help_pages import Verbs
+from sciprec.cli.console import NOT_MET, print_check, print_json, print_listing, say
+from sciprec.cli.help_pages import App
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.progress import Progress
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.settings import interruptible
 from sciprec.cli.study_verb import axes_of
@@ -19,8 +20,7 @@ from sciprec.cli.written_files import Html, JUnit, written
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError
 
-_HELP = "Keep what runs gave once, with its noise, and check whether it is still so."
-app = typer.Typer(help=_HELP, no_args_is_help=True, cls=Verbs)
+app = App(help="Keep what runs gave once, with its noise, and check whether it is still so.")
 
 Folder = Annotated[Path, typer.Option(help="Folder of all baselines.")]
 Batch = Annotated[
@@ -39,45 +39,16 @@ COMMANDS = ("price", "bench")
 """Verbs of sciprec that there are baselines of."""
 
 
-@app.callback()
-def _verbs() -> None:
-    """Keep what runs gave once, with its noise, and check whether it is still so."""
-
-
 @app.command("save")
 def save(
-    subject: Annotated[
-        str,
-        typer.Argument(
-            help="A scenario file (TOML), a shipped one's name, FILE.py:FUNCTION, or, behind --, "
-            "price with its options, or bench NAME."
-        ),
-    ],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(help="Words behind the verb: options of price, or a benchmark's name."),
-    ] = None,
+    subject: str,
+    words: Annotated[list[str] | None, typer.Argument()] = None,
     backend: Backends = None,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(help="Arguments of a kernel, as for `sciprec study`; repeat it for several."),
-    ] = None,
-    output: Annotated[
-        list[str] | None, typer.Option(help="Result of a kernel that counts [default: all].")
-    ] = None,
-    axes: Annotated[
-        list[str] | None, typer.Option(help="Names of the axes of a kernel's result: path=time.")
-    ] = None,
-    traced: Annotated[
-        bool,
-        typer.Option(
-            "--trace",
-            help="Keep the share of each line in a kernel's error, and not the kernel's results.",
-        ),
-    ] = False,
-    name: Annotated[
-        str | None, typer.Option(help="Name of the baseline [default: the scenario's].")
-    ] = None,
+    inputs: list[str] | None = None,
+    output: list[str] | None = None,
+    axes: list[str] | None = None,
+    traced: Annotated[bool, typer.Option("--trace")] = False,
+    name: str | None = None,
     folder: Folder = BASELINES,
     batch: Batch = None,
     settings: Set = None,
@@ -88,8 +59,17 @@ def save(
 ) -> None:
     """Run a scenario, kernel or price, and perturbed copies that tell its noise, or a benchmark;
     keep what they give.
+
+    Args:
+        subject: A scenario file (TOML), a shipped one's name, FILE.py:FUNCTION, or, behind --,
+            price with its options, or bench NAME.
+        words: Words behind the verb: options of price, or a benchmark's name.
+        inputs: Arguments of a kernel, as for `sciprec study`; repeat it for several.
+        output: Result of a kernel that counts [default: all].
+        axes: Names of the axes of a kernel's result: path=time.
+        traced: Keep the share of each line in a kernel's error, and not the kernel's results.
+        name: Name of the baseline [default: the scenario's].
     """
-    from sciprec.cli.console import print_json, say
     from sciprec.regression.baselines.asking import requests_named
     from sciprec.regression.baselines.saving import save_request
     from sciprec.scenario.changes import change
@@ -122,40 +102,30 @@ def save(
 
 @app.command("check")
 def check(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Names of baselines [default: all].")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument()] = None,
     folder: Folder = BASELINES,
     batch: Batch = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Exit with 1 where any bit differs.")
-    ] = False,
-    slower: Annotated[
-        float | None,
-        typer.Option(
-            help="Exit with 1 where a run takes more than this many times as long, such as 1.5; "
-            "a larger factor lets slower runs pass."
-        ),
-    ] = None,
-    larger: Annotated[
-        float | None,
-        typer.Option(
-            help="Exit with 1 where a run takes more than this many times as much memory, such "
-            "as 1.5; a larger factor lets larger runs pass."
-        ),
-    ] = None,
+    exact: bool = False,
+    slower: float | None = None,
+    larger: float | None = None,
     html: Html = None,
     junit_xml: JUnit = None,
-    markdown: Annotated[
-        Path | None,
-        written(targets.MARKDOWN, "--markdown", "Write a summary in Markdown, for a pull request."),
-    ] = None,
+    markdown: Annotated[Path | None, written(targets.MARKDOWN, "--markdown")] = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Repeat the runs of your baselines, and say what changed; exit with 1 if anything did."""
-    from sciprec.cli.console import print_check, print_json
+    """Repeat the runs of your baselines, and say what changed; exit with 1 if anything did.
+
+    Args:
+        names: Names of baselines [default: all].
+        exact: Exit with 1 where any bit differs.
+        slower: Exit with 1 where a run takes more than this many times as long, such as 1.5; a
+            larger factor lets slower runs pass.
+        larger: Exit with 1 where a run takes more than this many times as much memory, such as 1.5;
+            a larger factor lets larger runs pass.
+        markdown: Write a summary in Markdown, for a pull request.
+    """
     from sciprec.regression.baselines.asking import asked_again
     from sciprec.regression.baselines.checking import check_request, require_all
     from sciprec.regression.baselines.records import read_record, record_names
@@ -181,10 +151,8 @@ def check(
 
 @app.command("bless")
 def bless(
-    name: Annotated[str, typer.Argument(help="Name of a baseline.")],
-    reason: Annotated[
-        str, typer.Option(help="Reason why the new numbers are right, which is kept with them.")
-    ],
+    name: str,
+    reason: Annotated[str, typer.Option()],
     folder: Folder = BASELINES,
     batch: Batch = None,
     unversioned: NoCommit = False,
@@ -192,8 +160,12 @@ def bless(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Put today's numbers in place of a baseline's, and note why."""
-    from sciprec.cli.console import print_check, print_json
+    """Put today's numbers in place of a baseline's, and note why.
+
+    Args:
+        name: Name of a baseline.
+        reason: Reason why the new numbers are right, which is kept with them.
+    """
     from sciprec.regression.baselines.asking import asked_again
     from sciprec.regression.baselines.checking import bless_request
     from sciprec.regression.baselines.records import read_record
@@ -210,7 +182,6 @@ def bless(
 @app.command("list")
 def list_all(folder: Folder = BASELINES, json: Json = False) -> None:
     """List the baselines of a folder."""
-    from sciprec.cli.console import print_json, print_listing
     from sciprec.regression.baselines.records import read_record, record_names
     from sciprec.regression.baselines.summaries import records_listing
 
@@ -226,12 +197,15 @@ def list_all(folder: Folder = BASELINES, json: Json = False) -> None:
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(help="Name of a baseline.")],
+    name: str,
     folder: Folder = BASELINES,
     json: Json = False,
 ) -> None:
-    """Show what a baseline holds: its runs, their noise, by what they were made, its history."""
-    from sciprec.cli.console import print_json, print_listing, say
+    """Show what a baseline holds: its runs, their noise, by what they were made, its history.
+
+    Args:
+        name: Name of a baseline.
+    """
     from sciprec.regression.baselines.records import read_record
     from sciprec.regression.baselines.summaries import about_record, record_listing
 
@@ -310,7 +284,6 @@ def _computing(
         json: whether the result is printed as data.
         message: shown after Ctrl-C.
     """
-    from sciprec.cli.progress import Progress
     from sciprec.regression.baselines.answering import How
 
     with interruptible(lambda: message), Progress(quiet=quiet, json=json) as progress:

@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from sciprec.cli.help_pages import Verbs
-from sciprec.cli.options import Backends, CaseName, Json, Quiet
-from sciprec.cli.run_verb import BatchPage, Fresh, Out, Threads, run_and_show
+from sciprec.cli.help_pages import App
+from sciprec.cli.options import Backends, Json, Quiet, known_cases
+from sciprec.cli.run_verb import BatchPage, Fresh, Out, Set, Threads, run_and_show
 from sciprec.cli.settings import command_line
 
-app = typer.Typer(
-    help="Run a case of the climate model without a scenario file.", no_args_is_help=True, cls=Verbs
-)
+app = App(help="Run a case of the climate model without a scenario file.")
 _NUMBER = re.compile(r"\d{1,9}")
 
 
@@ -25,77 +23,18 @@ def _verbs() -> None:
 
 @app.command("run")
 def run_case(
-    case: CaseName,
-    truncation: Annotated[
-        str,
-        typer.Option(
-            help="Spectral truncation, 42 or T42, or TL42 on a linear grid; a larger one resolves "
-            "more and takes longer."
-        ),
-    ] = "42",
-    days: Annotated[
-        float, typer.Option(help="Simulated days; over more days errors grow larger.")
-    ] = 5.0,
+    case: Annotated[str, typer.Argument(autocompletion=known_cases)],
+    truncation: str = "42",
+    days: float = 5.0,
     backend: Backends = None,
-    output_hours: Annotated[
-        float | None,
-        typer.Option(
-            help="Hours between stored states; a smaller number stores more states [default: 24]."
-        ),
-    ] = None,
-    step_seconds: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds of a time step; a longer one is faster, and may be unstable [default: "
-            "the truncation's usual one]."
-        ),
-    ] = None,
-    time_scheme: Annotated[
-        str | None,
-        typer.Option(
-            help="Time scheme; `sciprec list climate` prints them [default: the equations' own]."
-        ),
-    ] = None,
-    compensation: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Compensation of rounded sums: none, carry, carry-sums, published-10-90 or "
-            "published-15-85; repeat it for several."
-        ),
-    ] = None,
-    initial: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="NetCDF file with the initial state, or FILE@TIME where it holds several times; "
-            "another state is another flow [default: the case's own].",
-        ),
-    ] = None,
-    start_from: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Checkpoint or netCDF file of another run, or FILE@TIME, from which the run goes "
-            "on for its days [default: begin with the initial state].",
-        ),
-    ] = None,
-    forcing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.py:NAME",
-            help="Forcing, a kernel decorated by sciprec.climate.forcing, whose tendencies are "
-            "added to those of the equations [default: none].",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Value of any other key of a scenario: ensemble.members=20; "
-            "repeat it for several.",
-        ),
-    ] = None,
+    output_hours: float | None = None,
+    step_seconds: float | None = None,
+    time_scheme: str | None = None,
+    compensation: list[str] | None = None,
+    initial: Annotated[str | None, typer.Option(metavar="FILE")] = None,
+    start_from: Annotated[str | None, typer.Option(metavar="FILE")] = None,
+    forcing: Annotated[str | None, typer.Option(metavar="FILE.py:NAME")] = None,
+    settings: Set = None,
     out: Out = None,
     threads: Threads = None,
     fresh: Fresh = False,
@@ -106,6 +45,26 @@ def run_case(
     """Run a case in fp64 and other arithmetics; print what they differ by, store files and a page.
 
     It does what `sciprec run` does with a scenario file that says so.
+
+    Args:
+        truncation: Spectral truncation, 42 or T42, or TL42 on a linear grid; a larger one resolves
+            more and takes longer.
+        days: Simulated days; over more days errors grow larger.
+        output_hours: Hours between stored states; a smaller number stores more states [default:
+            24].
+        step_seconds: Seconds of a time step; a longer one is faster, and may be unstable [default:
+            the truncation's usual one].
+        time_scheme: Time scheme; `sciprec list climate` prints them [default: the equations' own].
+        compensation: Compensation of rounded sums: none, carry, carry-sums, published-10-90 or
+            published-15-85; repeat it for several.
+        initial: NetCDF file with the initial state, or FILE@TIME where it holds several times;
+            another state is another flow [default: the case's own].
+        start_from: Checkpoint or netCDF file of another run, or FILE@TIME, from which the run goes
+            on for its days [default: begin with the initial state].
+        forcing: Forcing, a kernel decorated by sciprec.climate.forcing, whose tendencies are added
+            to those of the equations [default: none].
+        settings: Value of any other key of a scenario: ensemble.members=20; repeat it for several.
+        case: Name of a case; `sciprec list cases` prints them.
     """
     from sciprec.scenario.changes import change, changed
     from sciprec.workbench.kinds import parse_scenarios

@@ -48,14 +48,12 @@ from sciprec.foundation.loading import load_files, load_plugins
 
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
 
-app = typer.Typer(
+app = help_pages.App(
     name="sciprec",
     help="Run scientific models in any computer arithmetic, and see what the rounding costs.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    cls=help_pages.Verbs,
     context_settings=help_pages.SETTINGS,
     epilog="`sciprec VERB --help` has the options of a verb, `sciprec dev --help` the verbs by "
     "which sciprec itself is checked.",
@@ -127,10 +125,7 @@ _VERBS: dict[str, tuple[Any, ...]] = {
     ),
 }  # fmt: skip
 """Verbs by group; of verbs that have verbs of their own the name and these."""
-_DEV = typer.Typer(
-    help="Check sciprec itself: its price bounds, the pages of its gallery.",
-    no_args_is_help=True, cls=help_pages.Verbs,
-)  # fmt: skip
+_DEV = help_pages.App(help="Check sciprec itself: its price bounds, the pages of its gallery.")
 _DEV.command()(coverage_verb.coverage)
 _DEV.command()(report_verb.gallery)
 app.add_typer(_DEV, name="dev", hidden=True)

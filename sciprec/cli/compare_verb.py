@@ -7,98 +7,55 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
+from sciprec.cli.console import NOT_MET, print_comparison, print_json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.written_files import Html, JUnit
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError
 
 
 def compare(
-    golden: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="TRUTH", help="Truth: a netCDF, Zarr, .npy or .npz file, or a folder of them."
-        ),
-    ] = None,
-    actual: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="RUN", help="Run to compare with the truth: such a file, or a folder."
-        ),
-    ] = None,
-    rtol: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Largest relative l2 error (metric relative_l2) that counts as the same; a "
-            "larger one lets more pass. Give 1e-3, 0.1%, 8u (unit roundoffs of the run's "
-            "format) or auto. For one variable, write temperature=1e-3; repeat it for several."
-        ),
-    ] = None,
-    atol: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Largest error (metric max_abs), in the variable's units, that counts as the "
-            "same, such as 0.5; a larger one lets more pass. For one variable, write "
-            "height=0.5; repeat it for several."
-        ),
-    ] = None,
-    max_ulp: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Largest error in units in the last place (metric max_ulp) that counts as the"
-            " same, such as 4; a larger one lets more pass. For one variable, write u=4; "
-            "repeat it for several."
-        ),
-    ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="AXIS=WHAT",
-            help="Compare only these places along an axis: time=2.5, time=1,2, time=1..4 (with "
-            "both ends), time=#-1 (the last place) or time=2000-01-31; repeat it for several "
-            "axes.",
-        ),
-    ] = None,
-    rename: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A=B",
-            help="Compare the run's variable or axis A with the truth's B; repeat it for several.",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Name of a variable, of a coordinate or, in folders, of a file to leave out; "
-            "repeat it for several.",
-        ),
-    ] = None,
-    coords_atol: Annotated[
-        float,
-        typer.Option(
-            help="Largest difference of coordinates that counts as the same; a larger one lets "
-            "more pass."
-        ),
-    ] = 0.0,
-    coords_rtol: Annotated[
-        float,
-        typer.Option(
-            help="Largest difference of coordinates, relative to the truth's, that counts as "
-            "the same; a larger one lets more pass."
-        ),
-    ] = 0.0,
-    stored: Annotated[
-        Path | None,
-        typer.Option(
-            help="File that --json printed, to judge again without the files of numbers."
-        ),
-    ] = None,
+    golden: Annotated[Path | None, typer.Argument(metavar="TRUTH")] = None,
+    actual: Annotated[Path | None, typer.Argument(metavar="RUN")] = None,
+    rtol: list[str] | None = None,
+    atol: list[str] | None = None,
+    max_ulp: list[str] | None = None,
+    select: Annotated[list[str] | None, typer.Option(metavar="AXIS=WHAT")] = None,
+    rename: Annotated[list[str] | None, typer.Option(metavar="A=B")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
+    coords_atol: float = 0.0,
+    coords_rtol: float = 0.0,
+    stored: Path | None = None,
     html: Html = None,
     junit_xml: JUnit = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json: bool = False,
 ) -> None:
-    """Compare two files or folders; exit with 1 when variables differ by more than tolerances."""
+    """Compare two files or folders; exit with 1 when variables differ by more than tolerances.
+
+    Args:
+        golden: Truth: a netCDF, Zarr, .npy or .npz file, or a folder of them.
+        actual: Run to compare with the truth: such a file, or a folder.
+        rtol: Largest relative l2 error (metric relative_l2) that counts as the same; a larger one
+            lets more pass. Give 1e-3, 0.1%, 8u (unit roundoffs of the run's format) or auto. For
+            one variable, write temperature=1e-3; repeat it for several.
+        atol: Largest error (metric max_abs), in the variable's units, that counts as the same, such
+            as 0.5; a larger one lets more pass. For one variable, write height=0.5; repeat it for
+            several.
+        max_ulp: Largest error in units in the last place (metric max_ulp) that counts as the same,
+            such as 4; a larger one lets more pass. For one variable, write u=4; repeat it for
+            several.
+        select: Compare only these places along an axis: time=2.5, time=1,2, time=1..4 (with both
+            ends), time=#-1 (the last place) or time=2000-01-31; repeat it for several axes.
+        rename: Compare the run's variable or axis A with the truth's B; repeat it for several.
+        ignore: Name of a variable, of a coordinate or, in folders, of a file to leave out; repeat
+            it for several.
+        coords_atol: Largest difference of coordinates that counts as the same; a larger one lets
+            more pass.
+        coords_rtol: Largest difference of coordinates, relative to the truth's, that counts as the
+            same; a larger one lets more pass.
+        stored: File that --json printed, to judge again without the files of numbers.
+        json: Print JSON instead of a table.
+    """
     tolerances = {"rtol": rtol or (), "atol": atol or (), "max_ulp": max_ulp or ()}
     adjustments = {
         "select": select or (), "rename": rename or (), "ignore": ignore or (),
@@ -115,7 +72,6 @@ def compare(
 
         cases = as_junit(comparison, golden=names[0], actual=names[1])
         targets.write(junit_xml, cases, targets.JUNIT)
-    from sciprec.cli.console import print_comparison, print_json
 
     if json:
         print_json(comparison.as_dict())
@@ -148,7 +104,6 @@ def _compared(
             f"two files are compared, the truth and the run{alone}; write `sciprec compare TRUTH "
             "RUN`, or give stored metrics with --stored"
         )
-    from sciprec.cli.progress import Waiting
     from sciprec.results.comparison import compare as compare_files
 
     with Waiting("reading both files"):

@@ -11,10 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from sciprec.foundation.errors import printable
 from sciprec.foundation.listing import Listing, left_out_of, wrapped
 from sciprec.foundation.plain_data import plain
@@ -208,7 +204,7 @@ def print_listing(
         table = _drawn(listing, dropped, style, texts)
         rest = _drawn(listing, (*dropped, *texts), style)
         if _width(rest) + len(texts) * _LEAST_TEXT > width:
-            console.width = _UNLIMITED.max_width  # names are too long: the terminal breaks them
+            console.width = _UNLIMITED  # names are too long: the terminal breaks them
     console.print(table)
     for words in left_out_of(listing.heads, set(listing.heads) - set(dropped)):
         say("\n".join(textwrap.wrap(words, width)))
@@ -228,18 +224,23 @@ def _texts(listing: Listing, dropped: Sequence[str]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _width(table: Table) -> int:
+def _width(table: Any) -> int:
     """Columns that a table takes."""
-    return Console().measure(table, options=_UNLIMITED).maximum
+    from rich.console import Console
+
+    return Console(width=_UNLIMITED).measure(table).maximum
 
 
 def _drawn(
     listing: Listing, dropped: Sequence[str], style: Callable[[int, str, str], str],
     texts: Sequence[str] = (),
-) -> Table:  # fmt: skip
+) -> Any:  # fmt: skip
     """The table as rich prints it, some columns left out, and cells of texts in several lines where
     that is needed.
     """
+    from rich.table import Table
+    from rich.text import Text
+
     columns = [(i, head) for i, head in enumerate(listing.heads) if head not in dropped]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for _, head in columns:
@@ -257,17 +258,20 @@ def say(text: str) -> None:
     _console().print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-class _Console(Console):
-    """A console that leaves a closed pipe to the command: Rich would end the process with 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+_UNLIMITED = 10_000
 
 
-_UNLIMITED = Console(width=10_000).options
+def _console() -> Any:
+    """Standard output; where it is no terminal as wide as COLUMNS says, or else as the tables. A
+    closed pipe is left to the command: Rich would end the process with 1.
+    """
+    from rich.console import Console
 
-
-def _console() -> Console:
-    """Standard output; where it is no terminal as wide as COLUMNS says, or else as the tables."""
     is_wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
-    return _Console(width=_UNLIMITED.max_width if is_wide else None)
+    console = Console(width=_UNLIMITED if is_wide else None)
+    console.on_broken_pipe = _raise_broken_pipe
+    return console
+
+
+def _raise_broken_pipe() -> None:
+    raise BrokenPipeError

@@ -13,8 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
+from sciprec.cli.console import NOT_MET, print_json, say
 from sciprec.cli.options import Backends, Json, Quiet, share_option
+from sciprec.cli.progress import Waiting
 from sciprec.cli.settings import Settings, as_words, interruptible
 from sciprec.foundation.errors import InputError, why_no_file
 from sciprec.foundation.shipped import PRICES, shipped
@@ -35,59 +36,38 @@ def coverage(
         ),
     ] = None,
     backend: Backends = None,
-    case: Annotated[
-        list[str] | None,
-        typer.Option(help="Name of a case in the file of reference prices; repeat it for several."),
-    ] = None,
-    small: Annotated[
-        bool, typer.Option("--small", help="Price three cases with few seeds, in seconds.")
-    ] = False,
-    random: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            help="Number of prices of each set of random models, in place of the cases; more "
-            "prices tell more and take longer.",
-        ),
-    ] = None,
-    draw: Annotated[
-        int, typer.Option(min=0, help="Seed of the random models; another one draws other models.")
-    ] = DRAW,
-    tolerance: Annotated[
-        str,
-        typer.Option(
-            help="Largest bound, as a share of the price; a larger one is reached sooner."
-        ),
-    ] = "2%",
+    case: list[str] | None = None,
+    small: bool = False,
+    random: Annotated[int | None, typer.Option(min=2)] = None,
+    draw: Annotated[int, typer.Option(min=0)] = DRAW,
+    tolerance: str = "2%",
     confidence: Annotated[
         float,
-        share_option(
-            "Probability with which the bound holds; a larger one gives a wider bound.",
-            least=0.5,
-            most=0.999,
-        ),
+        share_option(least=0.5, most=0.999),
     ] = 0.95,
-    references: Annotated[
-        Path | None,
-        typer.Option(help="File of reference prices (JSON) [default: the shipped one]."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("reports/coverage"),
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of threads; more are usually faster and change no result [default: "
-            "all cores].",
-        ),
-    ] = None,
+    references: Path | None = None,
+    out: Path = Path("reports/coverage"),
+    threads: Annotated[int | None, typer.Option(min=1)] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Count how often the bound of a price covers the truth; exit with 1 where it fails.
 
     Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
+
+    Args:
+        case: Name of a case in the file of reference prices; repeat it for several.
+        small: Price three cases with few seeds, in seconds.
+        random: Number of prices of each set of random models, in place of the cases; more prices
+            tell more and take longer.
+        draw: Seed of the random models; another one draws other models.
+        tolerance: Largest bound, as a share of the price; a larger one is reached sooner.
+        references: File of reference prices (JSON) [default: the shipped one].
+        out: Folder for the page.
+        threads: Number of threads; more are usually faster and change no result [default: all
+            cores].
+        confidence: Probability with which the bound holds; a larger one gives a wider bound.
     """
-    from sciprec.cli.progress import Waiting
     from sciprec.foundation.course import tell
     from sciprec.foundation.origin import provenance
     from sciprec.foundation.targets import COVERAGE
@@ -218,7 +198,6 @@ def report(folder: Path, json: bool) -> None:
 
 def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None:
     """Print the rows of a coverage run and where its page is."""
-    from sciprec.cli.console import print_json, say
     from sciprec.cli.pricing.price_console import print_coverage
 
     if json:

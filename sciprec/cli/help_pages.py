@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
+import typer
 from typer.core import TyperGroup
 
 from sciprec.foundation.errors import InputError
@@ -21,6 +23,7 @@ KERNEL, MODELS, OPTIONS, KEEP, REST = (
 """Groups of verbs, in the order in which help names them."""
 
 
+_ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.M)
 _SORTS = {"str": "text", "int": "whole number", "float": "number", "Path": "path"}
 
 
@@ -69,3 +72,36 @@ class Verbs(TyperGroup):
         for group, rows in sections.items():
             with formatter.section(group):
                 formatter.write_dl(rows)
+
+
+class App(typer.Typer):
+    """Verbs whose docstrings say below `Args:` what their options are for."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(no_args_is_help=True, cls=Verbs, **settings)
+
+    def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
+        """Return the decorator that adds a verb."""
+        add = super().command(*args, **settings)
+        return lambda verb: add(_explained(verb))
+
+
+def _explained(verb: Any) -> Any:
+    """Move the lines below `Args:` from a verb's docstring to its options, which they help with. A
+    parameter without a default is an argument, a truth value that is false by default a flag.
+    """
+    about, _, listed = inspect.cleandoc(verb.__doc__ or "").partition("\n\nArgs:\n")
+    texts = {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(listed)}
+    hints = get_type_hints(verb, include_extras=True)
+    for name, parameter in inspect.signature(verb).parameters.items():
+        sort, (about_it, *_) = hints[name], getattr(hints[name], "__metadata__", [None])
+        if about_it is None:
+            flag = [f"--{name.replace('_', '-')}"] if sort is bool else []
+            is_argument = parameter.default is parameter.empty
+            about_it = (typer.Argument if is_argument else typer.Option)(*flag)
+        else:
+            sort, about_it = sort.__origin__, copy(about_it)
+        about_it.help = texts.get(name, about_it.help)
+        hints[name] = Annotated[sort, about_it]
+    verb.__annotations__, verb.__doc__ = hints, about
+    return verb

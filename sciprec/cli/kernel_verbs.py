@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sciprec.cli.console import NOT_MET
+from sciprec.cli.console import NOT_MET, print_result
 from sciprec.cli.kernel_or_scenario import (
     Kernel,
     KernelInputs,
@@ -16,8 +15,8 @@ from sciprec.cli.kernel_or_scenario import (
     kernel_alone,
 )
 from sciprec.cli.options import Backend, Json
-from sciprec.cli.written_files import Html, written
-from sciprec.foundation import targets
+from sciprec.cli.progress import Waiting
+from sciprec.cli.written_files import Html
 
 
 def digits(
@@ -25,23 +24,17 @@ def digits(
     inputs: KernelInputs = None,
     backend: Backend = "fp64",
     output: OutputsOfKernel = None,
-    condition: Annotated[
-        bool,
-        typer.Option(
-            "--condition/--no-condition",
-            help="Also count the digits left if arguments and literals are off by half a unit in "
-            "the last place.",
-        ),
-    ] = True,
-    html: Annotated[
-        Path | None,
-        written(targets.PAGE, "--html", "Write a page: digits of each result, number by number."),
-    ] = None,
+    condition: Annotated[bool, typer.Option("--condition/--no-condition")] = True,
+    html: Html = None,
     json: Json = False,
 ) -> None:
-    """Count the right decimal digits of a kernel's results, and those that its data allow."""
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
+    """Count the right decimal digits of a kernel's results, and those that its data allow.
+
+    Args:
+        condition: Also count the digits left if arguments and literals are off by half a unit in
+            the last place.
+        html: Write a page: digits of each result, number by number.
+    """
     from sciprec.tools.digits.kernel_digits import digits as count_digits
 
     function, args = kernel_alone(kernel, inputs, "digits")
@@ -62,8 +55,6 @@ def bound(
     json: Json = False,
 ) -> None:
     """Bound the rounding error of a call of your kernel, proven and not estimated."""
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.tools.bound.bounds import bound as bound_error
 
     function, args = kernel_alone(kernel, inputs, "bound")
@@ -84,8 +75,6 @@ def check_memory(
     """Find accesses of your kernel beyond its arrays, reads of unwritten memory, and integers that
     wrap; exit with 1 where there are any.
     """
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.drawing.templating import write_listed
     from sciprec.tools.memory.memory import check_memory as check
 

@@ -8,26 +8,36 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
-from sciprec.cli.help_pages import Verbs
+from sciprec.cli.console import (
+    NOT_MET,
+    print_backends,
+    print_findings,
+    print_in_force,
+    print_json,
+    print_listing,
+    print_policies,
+    say,
+)
+from sciprec.cli.help_pages import App
 from sciprec.cli.options import Json
+from sciprec.cli.progress import Waiting
 
-app = typer.Typer(
+app = App(
     help="List what scenarios and options name: arithmetics, policies, cases of the climate, "
-    "examples.",
-    no_args_is_help=True, cls=Verbs,
-)  # fmt: skip
+    "examples."
+)
 
 
 @app.command("backends")
 def backends(
-    scenario: Annotated[
-        Path | None, typer.Option(help="Scenario file (TOML) whose keys are looked at, too.")
-    ] = None,
+    scenario: Path | None = None,
     json: Json = False,
 ) -> None:
-    """List the arithmetics and their properties, and what is in force and from where."""
-    from sciprec.cli.console import print_backends, print_in_force, print_json, say
+    """List the arithmetics and their properties, and what is in force and from where.
+
+    Args:
+        scenario: Scenario file (TOML) whose keys are looked at, too.
+    """
     from sciprec.precision.formats.backend import table
     from sciprec.workbench.batch.modes import in_force
 
@@ -45,7 +55,6 @@ def backends(
 @app.command("policies")
 def policies(json: Json = False) -> None:
     """List every stage of the models, and which policies of mixed precision have it narrow."""
-    from sciprec.cli.console import print_json, print_policies
     from sciprec.workbench.kinds.policies import mixture_rows, policy_rows
 
     rows, mixtures = policy_rows(), mixture_rows()
@@ -73,7 +82,6 @@ def examples(json: Json = False) -> None:
 
     `examples:NAME` goes wherever the path of a scenario, of a kernel's file or of a plugin does.
     """
-    from sciprec.cli.console import print_json, print_listing
     from sciprec.foundation.listing import Listing
     from sciprec.foundation.shipped import example_rows
 
@@ -85,15 +93,15 @@ def examples(json: Json = False) -> None:
 
 
 def doctor(
-    clear_cache: Annotated[
-        bool, typer.Option("--clear-cache", help="Remove compiled kernels, and test nothing.")
-    ] = False,
+    clear_cache: bool = False,
     json: Json = False,
 ) -> None:
-    """Print what a report of a fault needs, and test the rounding on this machine."""
+    """Print what a report of a fault needs, and test the rounding on this machine.
+
+    Args:
+        clear_cache: Remove compiled kernels, and test nothing.
+    """
     from sciprec.cli.behind import doctor as examining
-    from sciprec.cli.console import print_findings, print_json, say
-    from sciprec.cli.progress import Waiting
 
     if clear_cache:
         files, size = examining.clear_cache()
@@ -123,7 +131,6 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
 
 def _print_catalogue(content: dict[str, list[dict[str, Any]]], json: bool) -> None:
     """Print tables of the climate model, each below its name where there are several."""
-    from sciprec.cli.console import print_json, print_listing, say
     from sciprec.foundation.listing import Listing
 
     if json:
@@ -184,19 +191,17 @@ def _cell(value: Any) -> str:
 
 
 def docs(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(help="Words to look up, such as 'lost updates'; without any, all pages."),
-    ] = None,
-    site: Annotated[
-        bool,
-        typer.Option("--site", help="Open the page in a browser, where the site has been built."),
-    ] = False,
+    words: Annotated[list[str] | None, typer.Argument()] = None,
+    site: bool = False,
     json: Json = False,
 ) -> None:
-    """Print the section of the documentation that a word belongs to, and where else it stands."""
+    """Print the section of the documentation that a word belongs to, and where else it stands.
+
+    Args:
+        words: Words to look up, such as 'lost updates'; without any, all pages.
+        site: Open the page in a browser, where the site has been built.
+    """
     from sciprec.cli.behind import reading
-    from sciprec.cli.console import print_json, say
     from sciprec.foundation.errors import printable
 
     if not words:

@@ -7,91 +7,53 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_result, say
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.old_spellings import todays_rule
 from sciprec.cli.options import known_backends
-from sciprec.cli.written_files import written
-from sciprec.foundation import targets
+from sciprec.cli.progress import Waiting
+from sciprec.cli.written_files import Html
 from sciprec.foundation.arguments import choice
 from sciprec.foundation.errors import InputError
 
 
 def monitor(
-    watched: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL|FOLDER",
-            help="Kernel, a function of a Python file as FILE.py:FUNCTION, or the folder into "
-            "which `sciprec run` writes a batch whose scenario has a table [monitor].",
-        ),
-    ],
+    watched: Annotated[str, typer.Argument(metavar="KERNEL|FOLDER")],
     backend: Annotated[
-        str | None,
-        typer.Option(
-            "--backend",
-            "-b",
-            autocompletion=known_backends,
-            help="Arithmetic of the kernel, by its name in `sciprec list backends` or a spec "
-            "string.",
-        ),
+        str | None, typer.Option("--backend", "-b", autocompletion=known_backends)
     ] = None,
-    watch: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Variable or argument of the kernel to watch, or a line of its file, as in "
-            "line:38; repeat it for several."
-        ),
-    ] = None,
+    watch: list[str] | None = None,
     inputs: KernelInputs = None,
-    level: Annotated[
-        int,
-        typer.Option(
-            help="Detail, 0 to 3: 0 notes nothing, 1 summaries, 2 also exponents of each step "
-            "and places of the largest errors, 3 also whole arrays (in Python); a larger "
-            "one takes longer."
-        ),
-    ] = 1,
-    every: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Watch every N-th pass of the kernel's outermost loops; a larger N is faster.",
-        ),
-    ] = 1,
-    alert: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Rule of an alert, as in lost=50%, digits=3, moved=1e-3, jump=10, nan=false, "
-            "or a range, as in 'h>0' or '|c|<=1'; repeat it for several [default: nan, "
-            "overflow and lost=50%]."
-        ),
-    ] = None,
-    truth: Annotated[
-        str,
-        typer.Option(
-            help="Truth of the errors, the kernel's run in fp64; with dd, the right digits of "
-            "fp64's own results are counted, too."
-        ),
-    ] = "fp64",
-    html: Annotated[
-        Path | None,
-        written(targets.PAGE, "--html", "Write a page: alerts, errors over steps, exponents."),
-    ] = None,
-    once: Annotated[
-        bool, typer.Option("--once", help="Print the state of the batch in FOLDER once, and end.")
-    ] = False,
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print JSON instead of a table; for a batch, one line at each change."
-        ),
-    ] = False,
+    level: int = 1,
+    every: Annotated[int, typer.Option(metavar="N")] = 1,
+    alert: list[str] | None = None,
+    truth: str = "fp64",
+    html: Html = None,
+    once: bool = False,
+    json: bool = False,
 ) -> None:
     """Watch variables and lines of your kernel as it runs, or a batch that runs elsewhere; exit
     with 1 where a run of the batch has failed.
+
+    Args:
+        watched: Kernel, a function of a Python file as FILE.py:FUNCTION, or the folder into which
+            `sciprec run` writes a batch whose scenario has a table [monitor].
+        backend: Arithmetic of the kernel, by its name in `sciprec list backends` or a spec string.
+        watch: Variable or argument of the kernel to watch, or a line of its file, as in line:38;
+            repeat it for several.
+        level: Detail, 0 to 3: 0 notes nothing, 1 summaries, 2 also exponents of each step and
+            places of the largest errors, 3 also whole arrays (in Python); a larger one takes
+            longer.
+        every: Watch every N-th pass of the kernel's outermost loops; a larger N is faster.
+        alert: Rule of an alert, as in lost=50%, digits=3, moved=1e-3, jump=10, nan=false, or a
+            range, as in 'h>0' or '|c|<=1'; repeat it for several [default: nan, overflow and
+            lost=50%].
+        truth: Truth of the errors, the kernel's run in fp64; with dd, the right digits of fp64's
+            own results are counted, too.
+        once: Print the state of the batch in FOLDER once, and end.
+        json: Print JSON instead of a table; for a batch, one line at each change.
+        html: Write a page: alerts, errors over steps, exponents.
     """
-    from sciprec.cli.console import print_result
-    from sciprec.cli.progress import Waiting
     from sciprec.tools.monitor.monitored import monitor as monitor_kernel
 
     choice("--truth", truth, ("dd", "fp64"))
@@ -157,7 +119,6 @@ def _follow(folder: str, of_kernel: list[str], once: bool, json: bool) -> None:
     import time
     from json import dumps
 
-    from sciprec.cli.console import say
     from sciprec.workbench.batch.states import FAILED, read_states
 
     before: list[str] = []

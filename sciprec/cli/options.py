@@ -45,11 +45,10 @@ def print_completion(shell: str | None) -> None:
         raise typer.Exit
 
 
-def share_option(words: str, **limits: float) -> Any:
+def share_option(**limits: float) -> Any:
     """An option that is a share or a rate, 0.05 or 5%.
 
     Args:
-        words: what it is.
         limits: least and most, both accepted.
     """
 
@@ -66,7 +65,7 @@ def share_option(words: str, **limits: float) -> Any:
             raise typer.BadParameter(f"{written} is not in the range {least:g} to {most:g}")
         return value
 
-    return typer.Option(help=words, parser=read, metavar="<number>")
+    return typer.Option(parser=read, metavar="<number>")
 
 
 def known_backends(incomplete: str) -> list[str]:
@@ -75,20 +74,20 @@ def known_backends(incomplete: str) -> list[str]:
     return [name for name in backends() if name.startswith(incomplete)]
 
 
-def _kinds(incomplete: str) -> list[str]:
+def known_kinds(incomplete: str) -> list[str]:
     from sciprec.workbench.kinds import kinds
 
     return [name for name in kinds() if name.startswith(incomplete)]
 
 
-def _cases(incomplete: str) -> list[str]:
+def known_cases(incomplete: str) -> list[str]:
     from sciprec.climate.catalogue import CASES
 
     return [name for name in CASES if name.startswith(incomplete)]
 
 
-def _payoffs(incomplete: str) -> list[str]:
-    from sciprec.heston.options.catalogue import payoffs
+def known_payoffs(incomplete: str) -> list[str]:
+    from sciprec.heston.payoff_registry import payoffs
 
     return [name for name in payoffs() if name.startswith(incomplete)]
 
@@ -126,29 +125,11 @@ ScenarioFiles = Annotated[
         autocompletion=_scenarios, help="Scenario files (TOML), or names of shipped scenarios."
     ),
 ]
-KindName = Annotated[
-    str,
-    typer.Argument(
-        autocompletion=_kinds,
-        help="Kind of the scenario: climate, heston, accumulation, or a plugin's.",
-    ),
-]
 AnyKind = Annotated[
     str | None,
     typer.Argument(
-        autocompletion=_kinds,
+        autocompletion=known_kinds,
         help="Kind of scenario: climate, heston, accumulation, or a plugin's [default: all].",
-    ),
-]
-CaseName = Annotated[
-    str,
-    typer.Argument(autocompletion=_cases, help="Name of a case; `sciprec list cases` prints them."),
-]
-Payoff = Annotated[
-    str,
-    typer.Option(
-        autocompletion=_payoffs,
-        help="Name of the payoff, such as call, asian-arithmetic, barrier-down-out.",
     ),
 ]
 

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
+from sciprec.cli.console import NOT_MET, print_json, print_listing, say
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings, interruptible
 from sciprec.cli.written_files import Html
@@ -18,50 +19,32 @@ from sciprec.foundation.errors import InputError
 
 def repeat(
     target: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="KERNEL|SCENARIO|-- COMMAND",
-            help="Kernel as FILE.py:FUNCTION, scenario by its file or name, or behind -- a "
-            "command with its words, where {out} stands for a new folder.",
-        ),
+        list[str] | None, typer.Argument(metavar="KERNEL|SCENARIO|-- COMMAND")
     ] = None,
     inputs: KernelInputs = None,
     backend: Backends = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of runs, 2 or more; more runs find rarer differences [default: one "
-            "for each way in which runs may differ, such as threads, order or memory]."
-        ),
-    ] = None,
-    block_size: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=N,N",
-            help="Block size to vary, by name, with its other values: an integer argument of a "
-            "kernel, or a variable of a command's environment; repeat it for several.",
-        ),
-    ] = None,
-    folder: Annotated[
-        str | None,
-        typer.Option(help="Folder that a command writes into, new or empty."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Pattern of names of files, or of variables and attributes in them, to leave "
-            "out: '*.log', 'elapsed'; repeat it for several.",
-        ),
-    ] = None,
+    runs: int | None = None,
+    block_size: Annotated[list[str] | None, typer.Option(metavar="NAME=N,N")] = None,
+    folder: str | None = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="PATTERN")] = None,
     changes: Set = None,
     html: Html = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run a kernel, scenario or command with other threads, orders and memory; compare the bits."""
-    from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.cli.progress import Waiting
+    """Run a kernel, scenario or command with other threads, orders and memory; compare the bits.
+
+    Args:
+        target: Kernel as FILE.py:FUNCTION, scenario by its file or name, or behind -- a command
+            with its words, where {out} stands for a new folder.
+        runs: Number of runs, 2 or more; more runs find rarer differences [default: one for each way
+            in which runs may differ, such as threads, order or memory].
+        block_size: Block size to vary, by name, with its other values: an integer argument of a
+            kernel, or a variable of a command's environment; repeat it for several.
+        folder: Folder that a command writes into, new or empty.
+        ignore: Pattern of names of files, or of variables and attributes in them, to leave out:
+            '*.log', 'elapsed'; repeat it for several.
+    """
 
     options = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
              "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip

@@ -7,25 +7,26 @@ from typing import Annotated
 
 import typer
 
-from sciprec.cli.console import NOT_MET
+from sciprec.cli.console import NOT_MET, print_json, print_listing, print_runs, say
 from sciprec.cli.coverage_verb import report as show_coverage
 from sciprec.cli.options import Json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import BatchPage, any_failed
 from sciprec.foundation.errors import InputError
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder that `sciprec run`, `study` or `dev coverage` wrote.")
-    ],
-    verify: Annotated[
-        bool,
-        typer.Option("--verify", help="Check every file of a batch, and write nothing."),
-    ] = False,
+    folder: Path,
+    verify: bool = False,
     html: BatchPage = None,
     json: Json = False,
 ) -> None:
-    """Write the page of a stored batch or coverage run again, from its files only."""
+    """Write the page of a stored batch or coverage run again, from its files only.
+
+    Args:
+        folder: Folder that `sciprec run`, `study` or `dev coverage` wrote.
+        verify: Check every file of a batch, and write nothing.
+    """
     if verify and html is not None:
         raise InputError("--html is given with --verify, which writes nothing; leave one out")
     if verify:
@@ -39,8 +40,6 @@ def report(
                 "copy it"
             )
         return show_coverage(folder, json)
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.cli.progress import Waiting
     from sciprec.report.page import table, write_alone, write_page
     from sciprec.report.stored.batch import read_batch
     from sciprec.results.output.folders import alone_in
@@ -62,8 +61,6 @@ def report(
 
 def _verify(folder: Path, json: bool) -> None:
     """Print the state of each file of a batch; exit with 1 where one is damaged or missing."""
-    from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.cli.progress import Waiting
     from sciprec.report.stored.verification import DAMAGED, MISSING, verify
 
     with Waiting("checking the files of the batch"):
@@ -83,19 +80,20 @@ def _verify(folder: Path, json: bool) -> None:
 
 
 def gallery(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Names of the pages to make [default: all].")
-    ] = None,
-    scenarios: Annotated[
-        Path | None, typer.Option(help="Folder of the scenario files [default: the shipped ones].")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("reports/gallery"),
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+    names: Annotated[list[str] | None, typer.Argument()] = None,
+    scenarios: Path | None = None,
+    out: Path = Path("reports/gallery"),
+    json: bool = False,
 ) -> None:
-    """Run the scenarios of the gallery and write its pages, without their files."""
+    """Run the scenarios of the gallery and write its pages, without their files.
+
+    Args:
+        names: Names of the pages to make [default: all].
+        scenarios: Folder of the scenario files [default: the shipped ones].
+        out: Folder of the pages.
+        json: Print JSON instead of lines.
+    """
     from sciprec.cli.behind.gallery import make_gallery
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.progress import Waiting
 
     with Waiting("making the pages of the gallery") as waiting:
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
-from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
+from sciprec.cli.console import NOT_MET, print_forecast, print_json, print_runs, say
+from sciprec.cli.options import Backends, Json, Quiet, ScenarioFiles
+from sciprec.cli.progress import Progress
 from sciprec.cli.settings import FILES_KEPT, Settings, interruptible
 from sciprec.cli.written_files import JUnit, written
 from sciprec.foundation import targets
@@ -48,43 +49,32 @@ Set = Annotated[
 
 def run(
     files: ScenarioFiles,
-    backend: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--backend",
-            "-b",
-            autocompletion=known_backends,
-            help="Arithmetic to use instead of the scenarios' own; repeat it for several.",
-        ),
-    ] = None,
+    backend: Backends = None,
     out: Out = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of processes on this machine; more are usually faster and change no "
-            "result [default: one process, with threads].",
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
     threads: Threads = None,
-    format: Annotated[str, typer.Option(help="Format of the files: netcdf or zarr.")] = "netcdf",
-    enforce: Annotated[
-        bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
-    ] = False,
+    format: str = "netcdf",
+    enforce: bool = False,
     fresh: Fresh = False,
     settings: Set = None,
     html: BatchPage = None,
     junit_xml: JUnit = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
-    ] = False,
+    plan: bool = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run scenarios in all their arithmetics; store netCDF files and a page."""
+    """Run scenarios in all their arithmetics; store netCDF files and a page.
+
+    Args:
+        backend: Arithmetic to use instead of the scenarios' own; repeat it for several.
+        workers: Number of processes on this machine; more are usually faster and change no result
+            [default: one process, with threads].
+        scheduler: Address of a dask cluster, such as tcp://host:8786.
+        format: Format of the files: netcdf or zarr.
+        enforce: Exit with 1 when a tolerance is missed.
+        plan: Show what would be computed, and compute nothing.
+    """
     options = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
     names = [name for name, value in options.items() if value is not None]
     if len(names) > 1:
@@ -99,7 +89,6 @@ def run(
             raise InputError(
                 f"{beside[0]} is given with --plan, which computes nothing; leave one of them out"
             )
-        from sciprec.cli.console import print_forecast, print_json
         from sciprec.workbench.batch.workflow import forecast
 
         rows = forecast(files, plugins=Settings.plugins, **how)
@@ -112,14 +101,16 @@ def run(
 
 
 def quickstart(
-    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
-        "reports/quickstart"
-    ),
+    out: Path = Path("reports/quickstart"),
     html: BatchPage = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run a small scenario of each model, a flow and option prices, to their page."""
+    """Run a small scenario of each model, a flow and option prices, to their page.
+
+    Args:
+        out: Folder for files and page.
+    """
     run_and_show([Path(name) for name in QUICKSTART], out=out, html=html, quiet=quiet, json=json)
 
 
@@ -144,8 +135,6 @@ def run_and_show(
         junit_xml: file for a test case of each run.
         how: further arguments of `sciprec.run`.
     """
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.cli.progress import Progress
     from sciprec.workbench.batch import workflow
 
     with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet, json=json) as progress:

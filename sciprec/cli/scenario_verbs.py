@@ -9,20 +9,17 @@ from typing import Annotated
 
 import typer
 
-from sciprec.cli.console import USAGE
-from sciprec.cli.help_pages import Verbs
-from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
+from sciprec.cli.console import USAGE, print_json, print_keys, say
+from sciprec.cli.help_pages import App
+from sciprec.cli.options import AnyKind, Json, ScenarioFiles, known_kinds
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
 from sciprec.foundation.errors import printable
 
-_HELP = "List keys of scenario files, write a first one or a schema for editors, and find mistakes."
-app = typer.Typer(help=_HELP, no_args_is_help=True, cls=Verbs)
-
-
-@app.callback()
-def _verbs() -> None:
-    """List keys of scenario files, write a first one or a schema for editors, and find mistakes."""
+app = App(
+    help="List keys of scenario files, write a first one or a schema for editors, and find "
+    "mistakes."
+)
 
 
 @app.command("keys")
@@ -31,7 +28,6 @@ def list_keys(
     json: Json = False,
 ) -> None:
     """List every key with its type, unit, limits, default, an example and its meaning."""
-    from sciprec.cli.console import print_json, print_keys, say
     from sciprec.workbench.kinds import kinds
     from sciprec.workbench.kinds.schema import scenario_keys
 
@@ -48,7 +44,6 @@ def list_keys(
 @app.command("schema")
 def print_schema(kind: AnyKind = None) -> None:
     """Print the JSON schema by which editors complete a scenario file and mark its mistakes."""
-    from sciprec.cli.console import print_json
     from sciprec.workbench.kinds.schema import scenario_schema
 
     print_json(scenario_schema([kind] if kind else []))
@@ -60,7 +55,6 @@ def check_files(
     json: Json = False,
 ) -> None:
     """Say everything that is wrong with scenario files, and compute nothing; exit with 2 if any."""
-    from sciprec.cli.console import print_json, say
     from sciprec.workbench.batch.checking import complaints_of
 
     complaints = {str(file): complaints_of(file) for file in files}
@@ -79,17 +73,15 @@ def check_files(
 
 @app.command("new")
 def new_file(
-    kind: KindName,
-    out: Annotated[
-        Path | None,
-        written(
-            targets.SCENARIO,
-            "--out",
-            "Write the scenario into this file [default: standard output].",
-        ),
-    ] = None,
+    kind: Annotated[str, typer.Argument(autocompletion=known_kinds)],
+    out: Annotated[Path | None, written(targets.SCENARIO, "--out")] = None,
 ) -> None:
-    """Write a first scenario of a kind that runs as it stands, every key with a comment."""
+    """Write a first scenario of a kind that runs as it stands, every key with a comment.
+
+    Args:
+        out: Write the scenario into this file [default: standard output].
+        kind: Kind of the scenario: climate, heston, accumulation, or a plugin's.
+    """
     from sciprec.scenario.draft import draft
     from sciprec.workbench.kinds.schema import scenario_keys
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.cli.console import NOT_MET
+from sciprec.cli.console import NOT_MET, print_json, print_runs, say
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.progress import Progress
 from sciprec.cli.run_verb import BatchPage, write_cases
 from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
 from sciprec.cli.written_files import JUnit
@@ -20,76 +21,44 @@ NOT_SHOWN = ("beyond", "broken", "doubtful")
 
 
 def study(
-    kernel: Annotated[
-        str, typer.Argument(help="Kernel, a function of a Python file: FILE.py:FUNCTION.")
-    ],
-    inputs: Annotated[
-        list[str],
-        typer.Option(
-            help="Arguments of the kernel by name: an .npz or netCDF file, or FILE.py:FUNCTION"
-            " of a function that returns them; repeat it for an ensemble, a member each."
-        ),
-    ],
+    kernel: str,
+    inputs: Annotated[list[str], typer.Option()],
     backend: Backends = None,
-    tolerance: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Largest error that is good enough, such as 1e-3 or 0.1%; a larger one lets more "
-            "pass. For one output, write path=1e-3. If an arithmetic misses it, the exit code is "
-            "1."
-        ),
-    ] = None,
-    metric: Annotated[
-        str,
-        typer.Option(
-            help="Metric of the tolerance: relative_l2, relative_max, max_relative, max_abs, rms, "
-            "or one of a plugin."
-        ),
-    ] = "relative_l2",
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Result that counts, the main one first: an argument that the kernel writes, "
-            "or return (return_0, ...); repeat it for several [default: all]."
-        ),
-    ] = None,
-    axes: Annotated[
-        list[str] | None,
-        typer.Option(help="Names of the axes of a result: path=time or field=time,lat,lon."),
-    ] = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            help="With the word bits: search the fewest bits that stay within the tolerance."
-        ),
-    ] = None,
-    truth: Annotated[
-        str,
-        typer.Option(
-            help="Trust in fp64: auto counts fp64's right digits where that is cheap; dd always "
-            "counts them, on every member; fp64 never does."
-        ),
-    ] = "auto",
-    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path("reports/mine"),
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of runs at a time; more are usually faster and change no result "
-            "[default: one for each processor].",
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
-    ] = False,
+    tolerance: list[str] | None = None,
+    metric: str = "relative_l2",
+    output: list[str] | None = None,
+    axes: list[str] | None = None,
+    search: str | None = None,
+    truth: str = "auto",
+    out: Path = Path("reports/mine"),
+    threads: Annotated[int | None, typer.Option(min=1)] = None,
+    fresh: bool = False,
     html: BatchPage = None,
     junit_xml: JUnit = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run a kernel of yours in every arithmetic on the same inputs, to a page."""
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.cli.progress import Progress
+    """Run a kernel of yours in every arithmetic on the same inputs, to a page.
+
+    Args:
+        kernel: Kernel, a function of a Python file: FILE.py:FUNCTION.
+        inputs: Arguments of the kernel by name: an .npz or netCDF file, or FILE.py:FUNCTION of a
+            function that returns them; repeat it for an ensemble, a member each.
+        tolerance: Largest error that is good enough, such as 1e-3 or 0.1%; a larger one lets more
+            pass. For one output, write path=1e-3. If an arithmetic misses it, the exit code is 1.
+        metric: Metric of the tolerance: relative_l2, relative_max, max_relative, max_abs, rms, or
+            one of a plugin.
+        output: Result that counts, the main one first: an argument that the kernel writes, or
+            return (return_0, ...); repeat it for several [default: all].
+        axes: Names of the axes of a result: path=time or field=time,lat,lon.
+        search: With the word bits: search the fewest bits that stay within the tolerance.
+        truth: Trust in fp64: auto counts fp64's right digits where that is cheap; dd always counts
+            them, on every member; fp64 never does.
+        out: Folder for files and page.
+        threads: Number of runs at a time; more are usually faster and change no result [default:
+            one for each processor].
+        fresh: Compute again what is in the folder already.
+    """
     from sciprec.tools.calls.kernel_file import kernel_named
     from sciprec.workbench.study.kernel_page import study as study_kernel
 

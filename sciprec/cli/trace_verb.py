@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from sciprec.cli.console import print_json, say
 from sciprec.cli.kernel_or_scenario import (
     KernelInputs,
     Metric,
@@ -17,9 +15,9 @@ from sciprec.cli.kernel_or_scenario import (
     refuse_inputs,
 )
 from sciprec.cli.options import Backend, Json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
-from sciprec.cli.written_files import written
-from sciprec.foundation import targets
+from sciprec.cli.written_files import Html
 from sciprec.foundation.errors import InputError
 
 
@@ -27,46 +25,28 @@ def trace(
     traced: Subject,
     backend: Backend,
     inputs: KernelInputs = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            help="Split the error by line, operation, variable, function, call or step (for a "
-            "model, a time step); for a model also by stage [default: line; stage for --mend "
-            "of a long run of a model that has stages]."
-        ),
-    ] = None,
+    by: str | None = None,
     output: Outputs = None,
     metric: Metric = None,
-    samples: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of inputs, the given ones and perturbed ones, over which parts of "
-            "lines are correlated; more inputs make shares surer and take longer, and 1 "
-            "leaves that out [default: 16; for long runs of a model, over their beginning]."
-        ),
-    ] = None,
-    mend: Annotated[
-        bool,
-        typer.Option(
-            "--mend",
-            help="Search for remedies for the lines of a kernel that are to blame, or for a "
-            "model; each proposal is proven by runs, and has a patch.",
-        ),
-    ] = False,
-    html: Annotated[
-        Path | None,
-        written(
-            targets.PAGE,
-            "--html",
-            "Write a page: source with heat by line, groups, when the error arose.",
-        ),  # fmt: skip
-    ] = None,
+    samples: int | None = None,
+    mend: bool = False,
+    html: Html = None,
     changes: Set = None,
     json: Json = False,
 ) -> None:
-    """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.progress import Waiting
+    """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error.
+
+    Args:
+        by: Split the error by line, operation, variable, function, call or step (for a model, a
+            time step); for a model also by stage [default: line; stage for --mend of a long run of
+            a model that has stages].
+        samples: Number of inputs, the given ones and perturbed ones, over which parts of lines are
+            correlated; more inputs make shares surer and take longer, and 1 leaves that out
+            [default: 16; for long runs of a model, over their beginning].
+        mend: Search for remedies for the lines of a kernel that are to blame, or for a model; each
+            proposal is proven by runs, and has a patch.
+        html: Write a page: source with heat by line, groups, when the error arose.
+    """
 
     options = {"output": output or None, "by": by or "line"}
     if is_kernel(traced):

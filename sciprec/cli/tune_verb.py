@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.console import print_json, say
 from sciprec.cli.kernel_or_scenario import (
     KernelInputs,
     Metric,
@@ -18,99 +19,56 @@ from sciprec.cli.kernel_or_scenario import (
     refuse_inputs,
     refuse_truth,
 )
-from sciprec.cli.options import Json, known_backends
+from sciprec.cli.options import Backends, Json
+from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
-from sciprec.cli.written_files import written
+from sciprec.cli.written_files import Html, written
 from sciprec.foundation import targets
 
 
 def tune(
     tuned: Subject,
-    tolerance: Annotated[
-        str,
-        typer.Option(
-            help="Largest error of the results, against fp64, that is good enough: 1e-3, or "
-            "0.1%; a larger one allows narrower formats."
-        ),
-    ],
+    tolerance: Annotated[str, typer.Option()],
     inputs: KernelInputs = None,
-    check: Annotated[
-        str | None,
-        typer.Option(
-            help="Arguments, given like --inputs, that the search does not see: the result is "
-            "checked on them."
-        ),
-    ] = None,
+    check: str | None = None,
     changes: Set = None,
     check_changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--check-set",
-            metavar="KEY=VALUE",
-            help="Set KEY of the scenario in an extra run, not seen by the search, on which the "
-            "result is checked; repeat it for several.",
-        ),
+        list[str] | None, typer.Option("--check-set", metavar="KEY=VALUE")
     ] = None,
-    backend: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--backend",
-            "-b",
-            autocompletion=known_backends,
-            help="Format to choose from, or bits for significands of 2 to 25 bits; repeat it for "
-            "several [default: fp64, fp32 and bf16].",
-        ),
-    ] = None,
-    by: Annotated[
-        str,
-        typer.Option(
-            help="Parts that each get a format: line, operation, variable, function or call; "
-            "for a scenario's model also stage."
-        ),
-    ] = "line",
+    backend: Backends = None,
+    by: str = "line",
     metric: Metric = None,
-    margin: Annotated[
-        float,
-        typer.Option(
-            help="Factor by which a search with --check stays below the tolerance on its own "
-            "inputs; a larger one makes it surer that the check passes, and gives wider "
-            "formats."
-        ),
-    ] = 1.5,
-    rounds: Annotated[
-        str,
-        typer.Option(
-            help="Places that get formats: operations alone, or everything, which adds loads, "
-            "arguments and comparisons."
-        ),
-    ] = "operations",
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            help="Trust in fp64, for a kernel: auto checks, where that is cheap, that fp64's own "
-            "error is within the tolerance; dd always checks; fp64 never does [default: auto]."
-        ),
-    ] = None,
+    margin: float = 1.5,
+    rounds: str = "operations",
+    truth: str | None = None,
     output: Outputs = None,
-    save: Annotated[
-        Path | None,
-        written(
-            targets.ASSIGNMENT,
-            "--save",
-            "Write the assignment, for `-b assignment:FILE` of other verbs.",
-        ),  # fmt: skip
-    ] = None,
-    html: Annotated[
-        Path | None,
-        written(targets.PAGE, "--html", "Write a page: formats by line, error against cost."),
-    ] = None,
+    save: Annotated[Path | None, written(targets.ASSIGNMENT, "--save")] = None,
+    html: Html = None,
     json: Json = False,
 ) -> None:
     """Find the cheapest format for every line of a kernel of yours, or of a scenario's model; exit
     with 1 where it fails its check.
+
+    Args:
+        tolerance: Largest error of the results, against fp64, that is good enough: 1e-3, or 0.1%; a
+            larger one allows narrower formats.
+        check: Arguments, given like --inputs, that the search does not see: the result is checked
+            on them.
+        check_changes: Set KEY of the scenario in an extra run, not seen by the search, on which the
+            result is checked; repeat it for several.
+        backend: Format to choose from, or bits for significands of 2 to 25 bits; repeat it for
+            several [default: fp64, fp32 and bf16].
+        by: Parts that each get a format: line, operation, variable, function or call; for a
+            scenario's model also stage.
+        margin: Factor by which a search with --check stays below the tolerance on its own inputs; a
+            larger one makes it surer that the check passes, and gives wider formats.
+        rounds: Places that get formats: operations alone, or everything, which adds loads,
+            arguments and comparisons.
+        truth: Trust in fp64, for a kernel: auto checks, where that is cheap, that fp64's own error
+            is within the tolerance; dd always checks; fp64 never does [default: auto].
+        save: Write the assignment, for `-b assignment:FILE` of other verbs.
+        html: Write a page: formats by line, error against cost.
     """
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.progress import Waiting
     from sciprec.results.comparison.pointwise.error_metrics import limit_of
     from sciprec.tools.tune.page import write_tune_page
 

@@ -26,13 +26,13 @@ class FileToWrite(type(Path())):  # type: ignore[misc]
     sort: targets.Sort
 
 
-def written(sort: targets.Sort, name: str, words: str) -> Any:
+def written(sort: targets.Sort, name: str, words: str | None = None) -> Any:
     """An option for a file to write.
 
     Args:
         sort: of the file.
         name: of the option.
-        words: about the file.
+        words: about the file, where a verb does not say it below `Args:`.
     """
 
     def read(text: str | Path) -> FileToWrite:

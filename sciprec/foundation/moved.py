@@ -83,6 +83,7 @@ MOVED: Mapping[str, str] = {
     "results.comparison.evidence.bands": "results.comparison.evidence.error_scales",
     "workbench.batch.identity": "workbench.batch.perform",
     "regression.baselines.kernel_requests": "regression.baselines.asking",
+    "heston.options.catalogue": "heston",
     "heston.bounds.aims": "heston.bounds.plan",
     "heston.bounds.probe": "heston.bounds.rare",
     "heston.sensitivities.greek_plan": "heston.sensitivities.greek_pricing",

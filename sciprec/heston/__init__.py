@@ -6,7 +6,7 @@ decorated by `path_scheme`.
 
 from typing import TYPE_CHECKING
 
-import sciprec.heston.options.catalogue as _catalogue  # noqa: F401  registers the payoffs
+import sciprec.heston.options.path_payoffs as _path_payoffs  # noqa: F401  registers them
 from sciprec.foundation.later import names_of
 from sciprec.heston import observations
 from sciprec.heston.semianalytic import analytic, black
@@ -17,23 +17,23 @@ if TYPE_CHECKING:  # what compiles kernels is imported when it is asked for
     from sciprec.heston.bounds.bound_coverage import reference_cases as reference_cases
     from sciprec.heston.bounds.pricing import PriceResult as PriceResult
     from sciprec.heston.bounds.pricing import price as price
-    from sciprec.heston.options.catalogue import AsianArithmetic as AsianArithmetic
-    from sciprec.heston.options.catalogue import AsianGeometric as AsianGeometric
-    from sciprec.heston.options.catalogue import Barrier as Barrier
-    from sciprec.heston.options.catalogue import Call as Call
-    from sciprec.heston.options.catalogue import Digital as Digital
-    from sciprec.heston.options.catalogue import European as European
-    from sciprec.heston.options.catalogue import ForwardStart as ForwardStart
-    from sciprec.heston.options.catalogue import LookbackFixed as LookbackFixed
-    from sciprec.heston.options.catalogue import LookbackFloating as LookbackFloating
-    from sciprec.heston.options.catalogue import Payoff as Payoff
-    from sciprec.heston.options.catalogue import Put as Put
-    from sciprec.heston.options.catalogue import Spot as Spot
-    from sciprec.heston.options.catalogue import parameter as parameter
-    from sciprec.heston.options.catalogue import payoff as payoff
-    from sciprec.heston.options.catalogue import payoff_named as payoff_named
-    from sciprec.heston.options.catalogue import payoffs as payoffs
+    from sciprec.heston.options.european_payoffs import Call as Call
+    from sciprec.heston.options.european_payoffs import Digital as Digital
+    from sciprec.heston.options.european_payoffs import European as European
+    from sciprec.heston.options.european_payoffs import Put as Put
+    from sciprec.heston.options.european_payoffs import Spot as Spot
+    from sciprec.heston.options.path_payoffs import AsianArithmetic as AsianArithmetic
+    from sciprec.heston.options.path_payoffs import AsianGeometric as AsianGeometric
+    from sciprec.heston.options.path_payoffs import Barrier as Barrier
+    from sciprec.heston.options.path_payoffs import ForwardStart as ForwardStart
+    from sciprec.heston.options.path_payoffs import LookbackFixed as LookbackFixed
+    from sciprec.heston.options.path_payoffs import LookbackFloating as LookbackFloating
     from sciprec.heston.parameters import Model as Model
+    from sciprec.heston.payoff_registry import Payoff as Payoff
+    from sciprec.heston.payoff_registry import parameter as parameter
+    from sciprec.heston.payoff_registry import payoff as payoff
+    from sciprec.heston.payoff_registry import payoff_named as payoff_named
+    from sciprec.heston.payoff_registry import payoffs as payoffs
     from sciprec.heston.schemes.registry import path_scheme as path_scheme
     from sciprec.heston.sensitivities.greek_pricing import GreeksResult as GreeksResult
     from sciprec.heston.sensitivities.greek_pricing import greeks as greeks

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
+from sciprec.heston.payoff_registry import payoff_named
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
 PARAMETERS = ("spot", "v0", "kappa", "theta", "sigma", "rho", "rate", "dividend_yield")

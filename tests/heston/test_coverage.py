@@ -13,7 +13,8 @@ from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import MEMORY
 from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.bounds.random_cases import set_names
-from sciprec.heston.options.catalogue import AsianArithmetic, Call
+from sciprec.heston.options.european_payoffs import Call
+from sciprec.heston.options.path_payoffs import AsianArithmetic
 from tests.heston.examples import LEWIS
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"

@@ -7,8 +7,8 @@ import pytest
 
 from sciprec import precision
 from sciprec.foundation.errors import InputError
-from sciprec.heston.options.catalogue import Call, Put
-from sciprec.heston.schemes.catalogue import registered_schemes
+from sciprec.heston.options.european_payoffs import Call, Put
+from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import block as block_module
 from sciprec.heston.simulation import paths
@@ -16,7 +16,7 @@ from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
 from sciprec.heston.simulation.paths import GROUP, Block
 from tests.heston.examples import LEWIS
 
-SCHEMES = [name for name, scheme in registered_schemes().items() if scheme.lifts]
+SCHEMES = [name for name, scheme in schemes().items() if scheme.lifts]
 SIZE = {"n_paths": 2**15, "seed": 2024}
 CASES = [("lewis_K100", 16), ("andersen_1_K100", 40), ("andersen_2_K100", 60),
          ("andersen_3_r5_K100", 40), ("broadie_kaya_2", 40)]  # fmt: skip

@@ -8,8 +8,8 @@ import pytest
 
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import PAYOFF
-from sciprec.heston.options.catalogue import payoff_named, payoffs
 from sciprec.heston.parameters import Model
+from sciprec.heston.payoff_registry import payoff_named, payoffs
 from tests.heston.examples import Path
 
 GOOD = {"strike": 100.0, "maturity": 1.0, "barrier": 90.0, "start": 0.5, "moneyness": 1.0}

@@ -11,14 +11,8 @@ from sciprec import heston
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds import plan
 from sciprec.heston.bounds.pricing import _open_ends
-from sciprec.heston.options.catalogue import (
-    AsianArithmetic,
-    Barrier,
-    Call,
-    Digital,
-    Put,
-    Spot,
-)
+from sciprec.heston.options.european_payoffs import Call, Digital, Put, Spot
+from sciprec.heston.options.path_payoffs import AsianArithmetic, Barrier
 from sciprec.heston.semianalytic import analytic, black
 from tests.heston.examples import LEWIS
 

@@ -5,20 +5,17 @@ import pytest
 
 from sciprec import heston
 from sciprec.heston.bounds.rare import Rare
-from sciprec.heston.options.catalogue import (
+from sciprec.heston.options.european_payoffs import Call, Digital, Put, Spot
+from sciprec.heston.options.path_payoffs import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,
-    Call,
-    Digital,
     ForwardStart,
     LookbackFixed,
     LookbackFloating,
-    Put,
-    Spot,
-    payoffs,
 )
 from sciprec.heston.parameters import Model
+from sciprec.heston.payoff_registry import payoffs
 from sciprec.heston.semianalytic import analytic
 
 MODEL = Model(spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.03)

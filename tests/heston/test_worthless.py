@@ -8,15 +8,13 @@ import pytest
 
 from sciprec import heston
 from sciprec.heston.bounds.rare import Rare
-from sciprec.heston.options.catalogue import (
+from sciprec.heston.options.european_payoffs import Call, Digital, Put
+from sciprec.heston.options.path_payoffs import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,
-    Call,
-    Digital,
     ForwardStart,
     LookbackFixed,
-    Put,
 )
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import spot_deviation

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.heston.options.catalogue import (
+from sciprec.heston.options.european_payoffs import Call, Digital, Put
+from sciprec.heston.options.path_payoffs import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,
-    Call,
-    Digital,
     LookbackFixed,
-    Put,
 )
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff

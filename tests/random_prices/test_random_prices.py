@@ -7,7 +7,8 @@ from sciprec import heston
 from sciprec.heston.bounds.budget import Budget, timed_budget
 from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import NOISE_RISK, step_bias
-from sciprec.heston.options.catalogue import Barrier, Call
+from sciprec.heston.options.european_payoffs import Call
+from sciprec.heston.options.path_payoffs import Barrier
 from tests.heston.examples import LEWIS
 from tests.random_prices.generator import ListCase, list_case
 from tests.random_prices.survey import MOST_WORK, WORKS, beyond

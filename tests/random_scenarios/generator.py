@@ -12,7 +12,7 @@ from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.climate.stages.staged_transform import kept_rows
 from sciprec.climate.transform.grid import resolve_truncation
-from sciprec.heston.options.catalogue import payoffs
+from sciprec.heston.payoff_registry import payoffs
 from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.precision.formats.stages import STAGES
 from sciprec.results.comparison import metrics

@@ -13,9 +13,8 @@ from sciprec.facets.tables import Section, key
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import PAYOFF
 from sciprec.foundation.shipped import PRICES
-from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
+from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid, payoff_named
 from sciprec.scenario.asked_price import (
     AskedPayoffs,
     AskedPrice,

@@ -28,8 +28,9 @@ from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.pricing import price
 from sciprec.heston.bounds.random_cases import RARE, random_case, set_names
 from sciprec.heston.bounds.statistics import quantile
-from sciprec.heston.options.catalogue import Call, Payoff
+from sciprec.heston.options.european_payoffs import Call
 from sciprec.heston.parameters import Model
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation.monitoring import payoff_tuple
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sciprec.heston.options.catalogue import Put, Spot
+from sciprec.heston.options.european_payoffs import Put, Spot
 from sciprec.heston.schemes.moments import may_control
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation.monitoring import observed_payments

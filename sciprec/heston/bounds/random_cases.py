@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.heston.bounds.levels import derived_seed
-from sciprec.heston.options.catalogue import AsianArithmetic, AsianGeometric, Call, Digital, Put
+from sciprec.heston.options.european_payoffs import Call, Digital, Put
+from sciprec.heston.options.path_payoffs import AsianArithmetic, AsianGeometric
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation.monitoring import observed_payments

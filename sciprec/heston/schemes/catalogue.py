@@ -1,19 +1,9 @@
 """All path schemes by name; a new one is a module with a decorated kernel, imported here."""
 
 from sciprec.foundation.arguments import word
-from sciprec.heston.schemes import euler, gamma_expansion, quadratic_exponential
-from sciprec.heston.schemes.registry import PathScheme, registered_schemes
-
-__all__ = [
-    "PathScheme",
-    "euler",
-    "gamma_expansion",
-    "quadratic_exponential",
-    "scheme_named",
-    "schemes",
-]
-
-schemes = registered_schemes
+from sciprec.heston.schemes import euler, gamma_expansion, quadratic_exponential  # noqa: F401
+from sciprec.heston.schemes.registry import PathScheme
+from sciprec.heston.schemes.registry import registered_schemes as schemes
 
 
 def scheme_named(name: str) -> PathScheme:
@@ -22,5 +12,4 @@ def scheme_named(name: str) -> PathScheme:
     Raises:
         InputError: no scheme has this name.
     """
-    registered = registered_schemes()
-    return registered[word("scheme", name, sorted(registered))]
+    return schemes()[word("scheme", name, sorted(schemes()))]

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from sciprec.heston.bounds.controlled import controls_of
-from sciprec.heston.options.catalogue import Spot
+from sciprec.heston.options.european_payoffs import Spot
 from sciprec.heston.schemes.moments import may_control
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.semianalytic.analytic_greeks import known_greeks

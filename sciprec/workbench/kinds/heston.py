@@ -142,7 +142,7 @@ def moved_model(table: Any, move: Callable[[float], float]) -> Any:
 
 def heston_sources(table: Any) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
-    from sciprec.heston.options.catalogue import payoff_named
+    from sciprec.heston.payoff_registry import payoff_named
     from sciprec.heston.schemes.catalogue import scheme_named
 
     return payoff_named(table.payoffs.kind), scheme_named(table.simulation.scheme)

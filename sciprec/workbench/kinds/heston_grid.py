@@ -122,8 +122,7 @@ def grid_options(table: HestonPayoffs, maturity: float) -> list[Any]:
     Raises:
         InputError: the payoff is unknown, has no strike, or takes other parameters.
     """
-    from sciprec.heston.options.catalogue import payoff_named, payoffs
-    from sciprec.heston.payoff_registry import payoff_grid
+    from sciprec.heston.payoff_registry import payoff_grid, payoff_named, payoffs
 
     if "strike" not in payoff_named(table.kind).parameters:
         names = sorted(name for name, entry in payoffs().items() if "strike" in entry.parameters)

@@ -21,7 +21,7 @@ EUROPEAN = ("call", "put")
 
 
 def _payoffs() -> Collection[str]:
-    from sciprec.heston.options.catalogue import payoffs
+    from sciprec.heston.payoff_registry import payoffs
 
     return sorted(payoffs())
 
