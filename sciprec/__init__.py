@@ -15,11 +15,10 @@ from sciprec.foundation.later import (
     imported,
     names_of,
 )
+from sciprec.foundation.moved import GONE, renamed
 from sciprec.foundation.moved import install as find_moved_modules
-from sciprec.foundation.moved import renamed
 
 if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
-    from sciprec import accumulation as accumulation
     from sciprec import arrays as arrays
     from sciprec import climate as climate
     from sciprec import extend as extend
@@ -101,6 +100,8 @@ if not TYPE_CHECKING:  # a checker knows the names above, and no others
             result = globals()[name] = definitions.version_of("sciprec")
         elif name in _ELSEWHERE:
             result = globals()[name] = renamed(f"sciprec.{name}", _ELSEWHERE[name])
+        elif f"sciprec.{name}" in GONE:
+            raise AttributeError(GONE[f"sciprec.{name}"])
         else:
             result = _named(name)
         _register_accessor()

@@ -75,9 +75,9 @@ def known_backends(incomplete: str) -> list[str]:
 
 
 def known_kinds(incomplete: str) -> list[str]:
-    from sciprec.workbench.kinds import kinds
+    from sciprec.workbench.kinds.kind import kind_names
 
-    return [name for name in kinds() if name.startswith(incomplete)]
+    return [name for name in kind_names() if name.startswith(incomplete)]
 
 
 def known_cases(incomplete: str) -> list[str]:
@@ -129,7 +129,7 @@ AnyKind = Annotated[
     str | None,
     typer.Argument(
         autocompletion=known_kinds,
-        help="Kind of scenario: climate, heston, accumulation, or a plugin's [default: all].",
+        help="Kind of scenario: climate, heston, or that of an example or a plugin [default: all].",
     ),
 ]
 

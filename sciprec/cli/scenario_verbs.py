@@ -28,10 +28,10 @@ def list_keys(
     json: Json = False,
 ) -> None:
     """List every key with its type, unit, limits, default, an example and its meaning."""
-    from sciprec.workbench.kinds import kinds
+    from sciprec.workbench.kinds.kind import kind_names
     from sciprec.workbench.kinds.schema import scenario_keys
 
-    keys = {name: scenario_keys(name) for name in ([kind] if kind else kinds())}
+    keys = {name: scenario_keys(name) for name in ([kind] if kind else kind_names())}
     if json:
         print_json({name: [vars(key) for key in of_kind] for name, of_kind in keys.items()})
         return
@@ -80,7 +80,7 @@ def new_file(
 
     Args:
         out: Write the scenario into this file [default: standard output].
-        kind: Kind of the scenario: climate, heston, accumulation, or a plugin's.
+        kind: Kind of the scenario: climate, heston, or that of an example or a plugin.
     """
     from sciprec.scenario.draft import draft
     from sciprec.workbench.kinds.schema import scenario_keys

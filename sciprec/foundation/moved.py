@@ -169,6 +169,13 @@ MOVED: Mapping[str, str] = {
     "instruments.tracing.carried": "instruments.tracing.program",
 }
 """Old name -> new name, both without "sciprec."; of several that fit, the longest counts."""
+GONE: Mapping[str, str] = {
+    "sciprec.accumulation": (
+        "'sciprec.accumulation' is an example now, examples:accumulation.py: take its kernels, or "
+        "run scenarios with kind = \"accumulation\", such as sciprec.run('long_accumulation')"
+    ),
+}
+"""Names that nothing has taken the place of -> a sentence on what to do."""
 
 
 def moved_to(module: str) -> str:
@@ -186,6 +193,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if name in GONE:
+            raise ImportError(GONE[name], name=name)
         if not name.startswith("sciprec.") or moved_to(name) == name:
             return None
         return importlib.machinery.ModuleSpec(name, self)

@@ -6,8 +6,11 @@ pyproject.toml puts them.
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
@@ -78,15 +81,14 @@ def example(path: str | Path, suffix: str) -> Path:
     )
 
 
-def model_of_example(given: str | Path, kind: object) -> list[Path]:
-    """The Python file that defines the model of an example, if one does.
-
-    Args:
-        given: path of a scenario; only `examples:NAME` brings its model.
-        kind: of the scenario.
-    """
-    path = shipped(EXAMPLES) / f"{kind}.py"
-    return [path] if is_example(given) and path.is_file() else []
+@functools.cache
+def example_models() -> Mapping[str, Path]:
+    """The kinds of scenario that examples define, and their files, which have the same names."""
+    files = {path.stem: path for path in sorted(shipped(EXAMPLES).glob("*.py"))}
+    return {
+        name: path for name, path in files.items()
+        if re.search(rf'@sciprec\.model\(\s*"{name}"', path.read_text(encoding="utf-8"))
+    }  # fmt: skip
 
 
 def example_rows() -> list[dict[str, str]]:

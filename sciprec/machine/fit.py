@@ -59,17 +59,15 @@ def fit_compensation(
     Minimises the error against binary64 by Nelder and Mead's search, from the plain carry.
 
     Args:
-        scenario: of kind "climate" or "accumulation".
+        scenario: of kind "climate".
         backend: the arithmetic.
-        length: of the run that is fitted: days, or updates; a tenth of the scenario's when left
-            out.
+        length: of the run that is fitted, in days; a tenth of the scenario's when left out.
         evaluations: the most runs that the search makes.
         sums: compensate the sums inside the model, too.
 
     Returns:
         A FittedCompensation. The error of a climate is the geometric mean of the relative l2 errors
-        of height and wind, each a root mean square over the stored times; that of an accumulation
-        the root mean square of the relative error of all sums.
+        of height and wind, each a root mean square over the stored times.
 
     Raises:
         InputError: a kind without compensation, a length or number that cannot be used, or a run

@@ -80,7 +80,7 @@ class Scenario(Section):
     )  # fmt: skip
     title: str = key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
     source: str = key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
-    kind: str = key('"climate", "heston" or "accumulation"', 'kind = "climate"')
+    kind: str = key('"climate", "heston" or the name of a model', 'kind = "climate"')
     backends: Annotated[ArithmeticNames, once("a backend is")] = Field(
         default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
         json_schema_extra={"uniqueItems": True},
@@ -109,8 +109,6 @@ class Scenario(Section):
     """Whether a model is run, else a kernel."""
     takes_compensation: ClassVar[bool] = True
     """Whether models of this kind carry residuals when they are told to."""
-    instead_of_ensemble: ClassVar[str] = ""
-    """Advice where a kind has no ensembles, as the end of a sentence."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Keys of its table that say where something is left, of which no number depends."""
     together: ClassVar[tuple[tuple[str, ...], ...]] = ()

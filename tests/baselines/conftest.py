@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from sciprec.workbench.batch import perform
-from sciprec.workbench.kinds import kind, kinds
+from sciprec.workbench.kinds import kind
 from sciprec.workbench.study import traced_kind  # noqa: F401  registers kinds no test is to forget
 
 SCENARIO = """
@@ -56,7 +56,10 @@ def planted(monkeypatch):
     """The model of scenarios of kind "accumulation", replaced."""
     made = Planted()
     monkeypatch.setattr(perform, "remember", lambda run: None)
-    changed = replace(kinds()["accumulation"], run=made.run, variables=None, brief=None)
+    changed = replace(
+        kind.kind_called("accumulation"), run=made.run, variables=None, same_axes=False,
+        moved=lambda table, move: table.model_copy(update={"start": move(table.start)}),
+    )  # fmt: skip
     monkeypatch.setitem(kind._KINDS, "accumulation", changed)
     return made
 

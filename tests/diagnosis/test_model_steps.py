@@ -264,7 +264,7 @@ SUMS = {"accumulation.updates": 5000, "accumulation.members": 4, "accumulation.o
 KINDS = {
     "user's": ("examples/lorenz96.toml", LORENZ, 4, "steps that end", BY),
     "user's in a kernel": ("examples/soil_column.toml", SOIL, 35, "passes of a kernel", ("step",)),
-    "sums": ("long_accumulation", SUMS, 5000, "time steps", ("step", "call")),
+    "sums": ("long_accumulation", SUMS, 2, "steps that end", ("step", "call")),
     "Euler": ("quickstart_heston", EULER, 8, "time steps", ("step",)),
 }
 

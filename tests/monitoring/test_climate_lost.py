@@ -4,13 +4,11 @@
 import numpy as np
 import pytest
 
-from sciprec.accumulation.integration import VARIABLE, accumulate
 from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
 from sciprec.climate.running.observing import RunObserver
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.tools.monitor.lost import LEAST_TRUE_SIZE
 from sciprec.tools.monitor.plan import checked_plan
 from tests.draws import few
 
@@ -156,24 +154,3 @@ def test_lost_updates_do_not_depend_on_threads():
     assert one.told.sums == two.told.sums
     for name, values in one.observer.losses.arrays().items():
         assert np.array_equal(values, two.observer.losses.arrays()[name]), name
-
-
-@pytest.mark.parametrize("seed", few(range(6), 3))
-def test_long_accumulations_tell_what_they_lose(seed):
-    """The sum of all increments is known: half of it is missing, or no alarm is told."""
-    rng = np.random.default_rng(seed)
-    done = accumulate(
-        int(rng.integers(300, 20_000)), 5, start=float(rng.uniform(0.0, 4.0)), seed=seed,
-        smallest=1e-7, largest=float(10.0 ** rng.uniform(-6.5, -4)), outputs=7,
-        backend=str(rng.choice(["fp32", "fp16", "bf16", "fp32,round=sr"])),
-        compensation=str(rng.choice(["none", "carry"])), monitor=checked_plan(VARIABLE),
-    )  # fmt: skip
-    (found,), alerts = done.observed.sums, done.observed.alerts
-    change, true = (np.abs(a[-1] - a[0]).sum() for a in (done.values, done.exact))
-    start = np.abs(done.values[0] - done.exact[0]).max()
-    assert found.totals.asked == pytest.approx(true, rel=1e-12)
-    if not found.carries:
-        assert found.totals.lost == pytest.approx(abs(true - change), abs=1e-12 + 5 * start)
-    if abs(found.lost - 0.5) > 0.1:
-        named = "parameter: " in str(alerts[:1] and alerts[0])
-        assert named == (found.lost > 0.5 and found.size >= LEAST_TRUE_SIZE)

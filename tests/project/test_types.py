@@ -13,7 +13,6 @@ import pytest
 
 import sciprec
 from sciprec import (
-    accumulation,
     arrays,
     climate,
     extend,
@@ -28,7 +27,7 @@ from sciprec import (
 
 ROOT = Path(__file__).parents[2]
 OWN = (
-    sciprec, accumulation, arrays, arrays.sums, climate, extend, heston, machine, precision, report,
+    sciprec, arrays, arrays.sums, climate, extend, heston, machine, precision, report,
     results, tools.bound, tools.digits, tools.memory, tools.mend, tools.monitor, tools.trace,
     tools.tune, workbench, workbench.models, workbench.study,
 )  # fmt: skip

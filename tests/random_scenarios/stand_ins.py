@@ -15,14 +15,14 @@ from sciprec.foundation.timing import Timing
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.output.dataset import (
-    accumulation_dataset,
     prices_dataset,
     timing_attributes,
     trajectory_dataset,
 )
+from sciprec.results.output.stated import DRAWN, IN_FORMAT, PRIMARY
 from sciprec.results.output.variables import ZONAL_MEAN
-from sciprec.workbench.kinds import kinds
 from sciprec.workbench.kinds.climate import _request
+from sciprec.workbench.kinds.kind import kind_called
 from tests.shell.conftest import put_in
 
 TIMING = Timing(0.5, 0.45, 0.6)
@@ -33,7 +33,7 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("sciprec.workbench.batch.perform.remember", lambda run: None)
     patch.setattr(AssignedBackend, "require_all_met", lambda backend: None)  # in no kernel
     for name, run in (("climate", made_up_flow), ("heston", _prices), ("accumulation", _sums)):
-        put_in(patch, replace(kinds()[name], run=run))
+        put_in(patch, replace(kind_called(name), run=run))
 
 
 def _numbers(variant: Any, around: Any, what: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -96,9 +96,12 @@ def _prices(given: Any, variant: Any, around: Any) -> xr.Dataset:
 
 def _sums(given: Any, variant: Any, around: Any) -> xr.Dataset:
     update = np.unique(np.linspace(1, given.updates, given.outputs, dtype=int))
-    shape = update.size, given.members
-    return accumulation_dataset(SimpleNamespace(
-        update=update, values=2.0 + _numbers(variant, around, "sum", shape),
-        error_in_u=_numbers(variant, around, "error", shape), unit_roundoff=2.0**-24,
-        timing=TIMING, fixed_point=None,
-    ))  # fmt: skip
+    axes = {"update": update.astype(float), "member": np.arange(float(given.members))}
+    values = 2.0 + _numbers(variant, around, "sum", (update.size, given.members))
+    error = np.abs(_numbers(variant, around, "error", update.shape))
+    made = xr.Dataset({"parameter": ((*axes,), values), "largest_error_in_u": ("update", error),
+                       "mean_error_in_u": ("update", -error)}, axes)  # fmt: skip
+    for name in made.variables:
+        made[name].attrs |= {"units": "1", "long_name": name}
+    about = {PRIMARY: "parameter", DRAWN: "lines", IN_FORMAT: "parameter", "blow_up": ""}
+    return made.assign_attrs(about | timing_attributes(TIMING))

@@ -24,7 +24,7 @@ BEYOND = (
     "twice", "increasing", "leaves the output folder", "tolerance is ", "stored states",
     "neither how many", "without 'tolerance'", "only prices with a 'tolerance'",
     "malformed", "steps per path", "and a number of paths", "unknown stage", "more bits than wide",
-    "without the key", "without a policy", "alerts.",
+    "without the key", "without a policy", "alerts.", "accepted: at most largest", "no exact sum",
 )  # fmt: skip
 """Words of complaints of what a schema cannot say."""
 

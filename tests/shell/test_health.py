@@ -10,6 +10,7 @@ from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.output import netcdf
 from sciprec.results.output.dataset import prices_dataset, trajectory_dataset
 from sciprec.results.output.health import FLAGS, HEALTH, with_health, with_quantization
+from sciprec.results.output.stated import IN_FORMAT
 from sciprec.workbench.batch.perform import properties
 from tests.shell.conftest import little_climate, little_trajectory
 
@@ -62,6 +63,7 @@ def test_flags_add_up_and_what_is_not_compared_sets_none():
 def sums(backend):
     dataset = prices()
     dataset["parameter"] = ("strike", np.ones(2), {})
+    dataset.attrs[IN_FORMAT] = "parameter"
     return with_quantization(dataset, properties(resolve_backend(backend)))
 
 

@@ -54,7 +54,8 @@ EDITS = {
     ("days = 1.0", "days = 1.0 s"): "line 10 has a word behind a number: write the number alone",
     ('"williamson_5"', "williamson_5"): "line 8 has a text without quotes: write it in quotes",
     ('"A flow"', "'A flow\""): "line 2 begins a text with one quote and ends it with another",
-    ("kind =", "KIND ="): "key 'kind' is missing; accepted: climate, heston, accumulation; 'KIND'",
+    ("kind =", "KIND ="): "key 'kind' is missing; accepted: climate, heston, accumulation, "
+    "half_preconditioner, layer_norm, lorenz96, soil_column; 'KIND'",
     ('"mine"', "“mine”"): "line 1 has the quotes “ ”: write straight ones",
     ('["fp32", "fp16"]', '"fp32"'): "write for example `backends = [\"fp32\", \"fp16\"]`",
     ("truncation", "trunction"): "unknown key 'climate.trunction'",

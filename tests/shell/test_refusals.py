@@ -324,8 +324,7 @@ SCENARIOS = {
     ],
     "sum": [
         ({"accumulation.smallest": 1e-14},
-         "'little_sum': table [accumulation]: increments from"),
-        ({"ensemble": {"members": 2}}, "give 'members' in [accumulation] instead"),
+         "file: increments from 1e-14 to 1e-05 that sum up to"),
     ],
 }  # fmt: skip
 

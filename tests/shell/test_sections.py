@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sciprec import compare
-from sciprec.accumulation import accumulate
-from sciprec.arrays.sums.compensation import Compensation
+from sciprec import compare, lift
+from sciprec.arrays.sums.compensation import Compensation, plain_update
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.facets.stages.section import stage_rows
+from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import netcdf
@@ -98,12 +98,12 @@ def test_digests_tell_stages_apart_and_forecasts_count_them():
     assert staged == pytest.approx(3.0 * plain)
 
 
-def test_an_accumulation_says_what_fixed_point_did():
-    sums = {"updates": 1000, "members": 2, "outputs": 2}
-    run = accumulate(**sums, backend="fixed16")
-    assert run.fixed_point["calls"] >= 1 and run.fixed_point["places_short_of_bits"] is None
-    assert set(run.fixed_point) == set(SUMMARY)
-    assert accumulate(**sums).fixed_point is None
+def test_what_fixed_point_did_has_the_keys_of_a_summary():
+    updates = [lift(plain_update, backend) for backend in ("fixed16", "fp32")]
+    for update in updates:
+        update(np.ones(3), np.ones(3))
+    assert set(fixed_point_summary(updates[:1])) == set(SUMMARY)
+    assert fixed_point_summary(updates[1:]) is None
 
 
 # ---- a batch of all of them ---------------------------------------------------------------------

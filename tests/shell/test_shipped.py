@@ -86,7 +86,7 @@ def test_examples_are_listed_with_a_sentence_each(elsewhere, call):
         (load_scenario, "examples:soil_colum", "did you mean 'examples:soil_column'"),
         (load_scenario, "examples:lorenz63", "kernels of its Python file are 'examples:lorenz63.p"),
         (kernel_named, "examples:lorenz36.py:f", "did you mean 'examples:lorenz(63|96)'"),
-        (load_files, "examples:half", "accepted: examples:age_of_air, examples:half_preconditi"),
+        (load_files, "examples:half", "accepted: examples:accumulation, examples:age_of_air, exa"),
     ],
 )
 def test_an_unknown_example_is_answered_with_the_known_ones(elsewhere, act, given, words):
@@ -118,14 +118,14 @@ def test_a_shipped_scenario_says_its_source_and_can_be_planned_as_it_stands(name
     scenario, content = load_scenario(path), tomllib.loads(path.read_text(encoding="utf-8"))
     assert scenario.name == name and scenario.source
     assert not list(valid.iter_errors(content))
-    sums = scenario.kind == "accumulation"
     behind = code_behind(scenario)
-    assert behind == code_behind(scenario) and (behind == digest_of()) == sums
+    assert behind == code_behind(scenario) != digest_of()
     rows = workflow.forecast(path, out=tmp_path)
-    assert all(row["work"] and row["megabytes"] > 0 for row in rows)
+    sums = scenario.kind == "accumulation"  # a model of the examples, which nobody can forecast
+    assert sums or all(row["work"] and row["megabytes"] > 0 for row in rows)
     known = [row["seconds"] for row in rows if row["seconds"] is not None]
     assert all(1e-3 < seconds < 1e6 for seconds in known)
-    assert bool(known) != ("tolerance" in content.get("heston", {}).get("simulation", {}))
+    assert sums or bool(known) != ("tolerance" in content.get("heston", {}).get("simulation", {}))
     kind = kind_of(scenario)
     assert (kind.brief is None) == sums
     if not sums:

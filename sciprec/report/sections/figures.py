@@ -11,7 +11,6 @@ from cmcrameri import cm
 from sciprec.drawing.picture import WIDTH, Picture, Switch
 from sciprec.drawing.svg import drawn, label_style, legend, to_svg
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
-from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.curves import lines_picture, spectrum_picture
 from sciprec.results.comparison.rows import growth
@@ -55,7 +54,6 @@ def pictures(
             _rounding_picture(truth, compared, order, f"{prefix}-rounding"),
             _analytic_picture(done, order, f"{prefix}-analytic"),
         ],
-        "sums": lambda: [accumulation_picture(truth, compared, order, f"{prefix}-sums")],
     }
     named = str(truth.dataset.attrs.get(DRAWN, "")).split() or _by_axes(truth.dataset, variable)
     return [picture for name in named if name in drawing for picture in drawing[name]()]
@@ -66,8 +64,6 @@ def _by_axes(dataset: xr.Dataset, variable: str) -> tuple[str, ...]:
     dims = set(dataset[variable].dims)
     if {"maturity", "strike"} <= dims:
         return ("bounds",) if "bound" in dataset else ("prices",)
-    if {"update", "member"} <= dims:
-        return ("sums",)
     growth = ("growth",) if dataset[variable].dims[:1] == ("time",) else ()
     sizes = [dataset.sizes[dim] for dim in dataset[variable].dims if dim != "time"]
     if len(sizes) > 1 and min(sizes[-2:]) >= LEAST_OF_MAP:

@@ -96,35 +96,6 @@ def prices_dataset(
     return dataset
 
 
-def accumulation_dataset(accumulation: Any) -> xr.Dataset:
-    """The dataset of a long accumulation.
-
-    Args:
-        accumulation: has update (nt,), values and error_in_u (nt, members), unit_roundoff, timing,
-            fixed_point.
-    """
-    error = np.asarray(accumulation.error_in_u, float)
-    dataset = xr.Dataset(
-        {
-            "parameter": (("update", "member"), np.asarray(accumulation.values, float)),
-            "largest_error_in_u": (("update",), np.max(np.abs(error), axis=1)),
-            "mean_error_in_u": (("update",), np.mean(error, axis=1)),
-        },
-        coords={
-            "update": np.asarray(accumulation.update, float),
-            "member": np.arange(error.shape[1]),
-        },
-    )
-    dataset = _described(dataset)
-    dataset.attrs = {
-        "unit_roundoff": float(accumulation.unit_roundoff),
-        "blow_up": "",
-        **timing_attributes(accumulation.timing),
-        **fixed_point_attributes(accumulation.fixed_point),
-    }
-    return dataset
-
-
 def timing_attributes(timing: Any) -> dict[str, Any]:
     """The processor time of a run as attributes of its file.
 

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec.results.output.pieces import pieces_of
-from sciprec.results.output.stated import is_compared
-from sciprec.results.output.variables import VARIABLES, describe
+from sciprec.results.output.stated import IN_FORMAT, is_compared
+from sciprec.results.output.variables import describe
 
 HEALTH, QUANTIZATION = "health", "quantization_info"
 FLAGS = ("not_finite", "stopped_early", "saturated", "tolerance_missed")
@@ -52,13 +52,13 @@ def with_quantization(dataset: xr.Dataset, backend: Mapping[str, Any]) -> xr.Dat
     the significand. Other roundings have no name in CF and are told in a comment.
 
     Args:
-        dataset: its variables that are marked `in_format` in the table hold numbers of the format.
+        dataset: variables that its attribute `IN_FORMAT` names hold numbers of the format.
         backend: the properties of the arithmetic; a plain dictionary with `storage`.
 
     Source: CF-1.11, section 8.4.
     """
     storage = backend["storage"]
-    names = [str(n) for n in dataset.data_vars if n in VARIABLES and VARIABLES[str(n)].in_format]
+    names = str(dataset.attrs.get(IN_FORMAT, "")).split()
     bits = storage["significand_bits"]
     if not names or storage["emax"] is None or bits >= BINARY64_BITS:
         return dataset

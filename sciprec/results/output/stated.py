@@ -25,10 +25,12 @@ BUDGETS = "sciprec_budgets"
 """Names of variables along time alone whose drift from the truth is watched."""
 USUAL_BUDGETS = ("mass", "energy")
 """Budgets of a file that names none, as far as it has them."""
-FIGURES = ("growth", "map", "lines", "spectrum", "prices", "bounds", "sums")
+FIGURES = ("growth", "map", "lines", "spectrum", "prices", "bounds")
 """Names of the page's figures."""
 DRAWN = "sciprec_drawn"
 """The variables by which a file is shown; left out, by the axes."""
+IN_FORMAT = "sciprec_in_format"
+"""Names of variables whose values are numbers of the format in which the run keeps its state."""
 ROUNDED = "sciprec_rounded"
 """A text on the numbers that the arithmetic rounds; {residuals} stands for carried residuals."""
 TRUTH_CARRIES = "sciprec_truth_carries"

@@ -20,7 +20,6 @@ class Variable:
         attributes: further CF attributes (axis, positive, cell_methods, ...).
         compared: whether it is compared with the truth; not so what no arithmetic changes, and
             what a run says about its own accuracy.
-        in_format: whether its values are numbers of the format in which the run keeps its state.
     """
 
     units: str
@@ -28,7 +27,6 @@ class Variable:
     standard_name: str | None = None
     attributes: tuple[tuple[str, str], ...] = ()
     compared: bool = True
-    in_format: bool = False
 
     def as_attributes(self) -> dict[str, str]:
         """The attributes to write."""
@@ -68,8 +66,6 @@ VARIABLES: dict[str, Variable] = {
     "total_wavenumber": _number("total wavenumber of spherical harmonics"),
     "strike": _number("strike, in units of currency"),
     "maturity": _number("time to maturity in years"),
-    "update": _number("number of updates made"),
-    "member": _number("number of the sum"),
     # about the run
     "health": _aside("what happened in the run", "status_flag"),
     "quantization_info": _aside("how numbers of the format are made"),
@@ -162,14 +158,6 @@ VARIABLES: dict[str, Variable] = {
     ),
     "analytic_implied_volatility": Variable(
         "1", "volatility at which Black's formula gives the semi-analytic price", compared=False
-    ),
-    # long accumulation
-    "parameter": _number("sum of the start and all increments so far", in_format=True),
-    "largest_error_in_u": Variable(
-        "1", "largest relative error of all sums, in unit roundoffs u = 2^-p of the format"
-    ),
-    "mean_error_in_u": Variable(
-        "1", "mean relative error of all sums with its sign, in unit roundoffs u = 2^-p"
     ),
 }
 

@@ -18,7 +18,7 @@ from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.loading import load_files
 from sciprec.foundation.notebook import NotebookLine
 from sciprec.foundation.origin import provenance
-from sciprec.foundation.shipped import EXAMPLES, is_example, shipped
+from sciprec.foundation.shipped import example_models
 from sciprec.foundation.whole import put_back
 from sciprec.precision.formats.backend import backend_names
 from sciprec.results.comparison.verdicts import STATUS_WORDS, Verdict, margin_in_words
@@ -547,9 +547,8 @@ def _command(
         parts.append(f"{source.name}.toml" if isinstance(source, Scenario) else os.fspath(source))
     for name in backends or ():
         parts += ["--backend", name]
-    brought = any(map(is_example, sources)) and shipped(EXAMPLES)
     for file in plugins:
-        if Path(file).parent != brought:  # `examples:NAME` brings its model along
+        if Path(file) not in example_models().values():  # their scenarios bring them along
             parts += ["--plugin", file]
     for key, value in changes.items():
         parts += ["--set", f"{key}={toml(value)}"]

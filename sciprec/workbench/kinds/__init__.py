@@ -1,6 +1,6 @@
 """Kinds of scenario, one module each, and the scenarios that files hold."""
 
-from sciprec.workbench.kinds import accumulation, asked_price, climate, heston
+from sciprec.workbench.kinds import asked_price, climate, heston
 from sciprec.workbench.kinds.files import (
     examined,
     load_scenario,
@@ -18,7 +18,7 @@ from sciprec.workbench.kinds.kind import (
     register,
 )
 
-for _kind in (climate.CLIMATE, heston.HESTON, accumulation.ACCUMULATION, asked_price.ASKED_PRICE):
+for _kind in (climate.CLIMATE, heston.HESTON, asked_price.ASKED_PRICE):
     register(_kind)
 
 __all__ = [

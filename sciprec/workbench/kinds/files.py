@@ -12,14 +12,13 @@ from pydantic import ValidationError
 
 from sciprec.foundation import arguments
 from sciprec.foundation.errors import InputError, meant
-from sciprec.foundation.loading import load_files
-from sciprec.foundation.shipped import SCENARIOS, model_of_example, named
+from sciprec.foundation.shipped import SCENARIOS, named
 from sciprec.scenario.complaints import complaint, complaints
 from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import EXAMPLE, Scenario
 from sciprec.scenario.sweep import SWEEP, swept
 from sciprec.scenario.toml_file import read_toml
-from sciprec.workbench.kinds.kind import Kind, kinds
+from sciprec.workbench.kinds.kind import Kind, kind_called, kind_names, kinds
 
 _IN_PLACE_OF = {"name": "unnamed", "title": "untitled", "source": "nobody"}
 """Keys that every scenario has to have, with values to judge a file that lacks them."""
@@ -45,8 +44,8 @@ def load_scenario(path: str | Path | Mapping[str, Any]) -> Scenario:
     """Read and validate one scenario.
 
     Args:
-        path: a TOML file, the name of a scenario that comes with sciprec, `examples:NAME`, which
-            brings its model along, or what such a file holds, as a dictionary.
+        path: a TOML file, the name of a scenario that comes with sciprec, `examples:NAME`, or what
+            such a file holds, as a dictionary. Models of the examples are known by their kinds.
 
     Returns:
         A frozen scenario of its kind, such as ClimateScenario.
@@ -111,7 +110,6 @@ def read_scenario(path: str | Path) -> dict[str, Any]:
             f"studied by `sciprec study {file}:FUNCTION`"
         )
     content = read_toml(file, "scenario", SCENARIOS, EXAMPLE)
-    load_files(model_of_example(file, content.get("kind")))
     return _from_its_folder(content, named(file, SCENARIOS).parent)
 
 
@@ -171,17 +169,19 @@ def examined(content: dict[str, Any]) -> Examined:
 
     A table is looked at as a whole when its keys are right; what is wrong elsewhere hides nothing.
     """
-    name, registered = content.get("kind"), kinds()
-    if not isinstance(name, str) or name not in registered:
+    name = content.get("kind")
+    kind = kind_called(name) if isinstance(name, str) else None
+    if kind is None or not kind.in_files:
+        known = kind_names()
         problem = "is missing" if name is None else f"was given {arguments.shown(name)}"
         near = [key for key in content if key != "kind" and meant("kind", [key])]
         hint = f"; '{near[0]}' stands there: write kind" if name is None and near else ""
         no_kind = (
-            f"the key 'kind' {problem}; accepted: {', '.join(registered)}{meant(name, registered)}"
+            f"the key 'kind' {problem}; accepted: {', '.join(known)}{meant(name, known)}"
             f"{hint}"
         )
         return Examined(None, (no_kind, *_of_every_kind(content)))
-    kind, remaining = registered[name], content
+    remaining = content
     messages: list[str] = []
     while True:
         try:
@@ -194,7 +194,7 @@ def examined(content: dict[str, Any]) -> Examined:
                 return Examined(None, tuple(dict.fromkeys(messages)))
             remaining = reduced
             continue
-        messages += _no_ensemble(scenario, kind, registered)
+        messages += _no_ensemble(scenario, kind)
         every = tuple(dict.fromkeys(messages))
         return Examined(None if every else scenario, every, scenario)
 
@@ -211,14 +211,13 @@ def _of_every_kind(content: dict[str, Any]) -> list[str]:
     return []
 
 
-def _no_ensemble(scenario: Scenario, kind: Kind, registered: dict[str, Kind]) -> list[str]:
+def _no_ensemble(scenario: Scenario, kind: Kind) -> list[str]:
     """The complaint about a table [ensemble] of a kind that has none."""
     if scenario.ensemble is None or kind.ensembles:
         return []
-    names = " and ".join(f"'{each.name}'" for each in registered.values() if each.ensembles)
+    names = " and ".join(f"'{each.name}'" for each in kinds().values() if each.ensembles)
     return [
         f"the table [ensemble] was given; accepted in scenarios of kind {names}"
-        f"{scenario.instead_of_ensemble}"
     ]
 
 

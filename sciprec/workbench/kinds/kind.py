@@ -25,7 +25,8 @@ import xarray as xr
 
 from sciprec.foundation.arguments import refused
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.loading import load_plugins
+from sciprec.foundation.loading import load_files, load_plugins
+from sciprec.foundation.shipped import example_models
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import WatchPlan
@@ -205,9 +206,20 @@ def _origin(run: Callable) -> tuple[str, str]:
 
 
 def kind_called(name: str) -> Kind | None:
-    """The kind of a name; None where there is none."""
+    """The kind of a name, of a model of the examples, too; None where there is none.
+
+    Raises:
+        InputError: a plugin, or the file of the example, cannot be loaded.
+    """
     load_plugins()
+    if name not in _KINDS and name in example_models():
+        load_files(example_models()[name])
     return _KINDS.get(name)
+
+
+def kind_names() -> tuple[str, ...]:
+    """The names of all kinds that files may be of: those of the examples last."""
+    return tuple(dict.fromkeys((*kinds(), *example_models())))
 
 
 def kinds() -> dict[str, Kind]:

@@ -9,7 +9,7 @@ from sciprec.foundation.arguments import word
 from sciprec.scenario.json_schema import json_schema
 from sciprec.scenario.keys import ScenarioKey, keys
 from sciprec.scenario.sweep import SWEEP
-from sciprec.workbench.kinds.kind import kinds
+from sciprec.workbench.kinds.kind import kind_called, kind_names
 
 
 def scenario_schema(names: Sequence[str] = ()) -> dict[str, Any]:
@@ -18,8 +18,8 @@ def scenario_schema(names: Sequence[str] = ()) -> dict[str, Any]:
     Raises:
         InputError: a kind is unknown.
     """
-    registered = kinds()
-    chosen = [registered[word("kind", name, registered)] for name in names or registered]
+    names = [word("kind", name, kind_names()) for name in names or kind_names()]
+    chosen = [kind for name in names if (kind := kind_called(name)) is not None]
     schema = json_schema([kind.scenario for kind in chosen])
     places = [
         entry["$ref"].rpartition("/")[2] for entry in schema.get("oneOf", ()) if "$ref" in entry

@@ -23,6 +23,7 @@ from sciprec.foundation.time_steps import (
     steps_end,
 )
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.streams import symmetric_uniform
@@ -62,7 +63,7 @@ class ModelArithmetic:
     """
 
     _further: tuple[ModelArithmetic, ...] = ()
-    _compensates = False
+    _compensates = _by_ranges = False
 
     def __init__(
         self, backend: str | Backend = "fp64",
@@ -109,6 +110,7 @@ class ModelArithmetic:
         if lifted is None:
             lifted = lift(kernel, self._resolved, **{"seed": self._new_seed()} | options)
             self._lifted[name] = lifted
+            self._by_ranges |= options.get("ranges") is not None
         return lifted
 
     def quantize(self, x: Any) -> Any:
@@ -246,6 +248,16 @@ class ModelArithmetic:
         """All kernels that were lifted so far, those of updates included."""
         own_kernels = (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
         return own_kernels + tuple(kernel for further in self._further for kernel in further.lifted)
+
+    @property
+    def fixed_point(self) -> dict[str, Any] | None:
+        """The summary of fixed point; None in floats. Where a model gives ranges no profile tells
+        which places are short of bits.
+        """
+        summary = fixed_point_summary(self.lifted)
+        if summary is not None and self._by_ranges:
+            summary["places_short_of_bits"] = None
+        return summary
 
     def require_used(self, model: str) -> None:
         """Make sure that the model has used the requests of its run beside the arithmetic.

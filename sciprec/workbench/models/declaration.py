@@ -21,7 +21,6 @@ from sciprec.foundation.arguments import shown
 from sciprec.foundation.definitions import digest_of, is_installed
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.loading import by_path
-from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifted import idle_roles
 from sciprec.results.output.dataset import (
     fixed_point_attributes,
@@ -287,7 +286,7 @@ class Declared:
             dataset = with_adapted(dataset, adapted, _ROUNDED_BY_BLOCK)
             dataset.attrs["blow_up"] = dataset.attrs.get("blow_up") or adapted.ended
         dataset.attrs |= idle_roles_attributes(idle_roles(arithmetic.lifted))
-        return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
+        return dataset.assign_attrs(fixed_point_attributes(arithmetic.fixed_point))
 
     def _called(self, parameters: Any, arithmetic: ModelArithmetic, label: str) -> Any:
         """Call the function; return what it returns.

@@ -144,9 +144,11 @@ def _of_dataclass(parameters: type, model: str) -> dict[str, tuple[Any, FieldInf
             default = {"default_factory": field.default_factory}
         metadata = dict(field.metadata)
         options = {n: metadata[n] for n in (*_OF_METADATA, "description") if n in metadata}
-        extra = {"unit": metadata["unit"]} if "unit" in metadata else None
-        examples = [metadata["example"]] if "example" in metadata else None
-        merged = Field(**options, **default, examples=examples, json_schema_extra=extra)
+        if "unit" in metadata:
+            options["json_schema_extra"] = {"unit": metadata["unit"]}
+        if "example" in metadata:
+            options["examples"] = [metadata["example"]]
+        merged = Field(**options, **default)
         info = FieldInfo.from_annotated_attribute(hints[field.name], merged)
         result[field.name] = (info.annotation, info)
     return result

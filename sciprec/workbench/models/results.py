@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import ModelError, meant
-from sciprec.results.output.stated import BUDGETS, DRAWN, FIGURES, PRIMARY
+from sciprec.results.output.stated import BUDGETS, DRAWN, FIGURES, IN_FORMAT, PRIMARY
 
-_SAID = {"primary": PRIMARY, "budgets": BUDGETS, "pictures": DRAWN}
+_SAID = {"primary": PRIMARY, "budgets": BUDGETS, "pictures": DRAWN, "in_format": IN_FORMAT}
 """Attributes of a model's dataset, and their names in its file."""
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.int8}
 """Types in which numbers are stored, by their kind."""

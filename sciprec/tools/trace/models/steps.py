@@ -1,6 +1,6 @@
 """Time steps of a model: which calls of kernels belong to which step.
 
-A model says so (climate, prices, long accumulations, `arithmetic.advance`), or shows it: a step
+A model says so (climate, prices, `arithmetic.advance`), or shows it: a step
 ends with `arithmetic.watch`, or with the last `arithmetic.update` before a state is updated again.
 Else steps are the passes of a kernel's loop that does the same again and again, or of the model's
 own loop that calls kernels; without any loop they are calls.
