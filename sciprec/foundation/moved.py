@@ -167,6 +167,14 @@ MOVED: Mapping[str, str] = {
     "precision.compiled.dead_stores": "precision.compiled.compilations",
     "precision.lifting.threads": "precision.lifting.lifted",
     "instruments.tracing.carried": "instruments.tracing.program",
+    "results.comparison.pointwise.conversions": "results.comparison.pointwise.units",
+    "heston.bounds.variance_reduction": "heston.bounds.estimators",
+    "heston.bounds.conditional": "heston.bounds.estimators",
+    "heston.bounds.controlled": "heston.bounds.estimators",
+    "results.output.pressure": "results.output.regridding",
+    "climate.running.given_start": "climate.running.start",
+    "drawing.heat": "drawing.courses",
+    "workbench.batch.behind": "workbench.batch.plan",
 }
 """Old name -> new name, both without "sciprec."; of several that fit, the longest counts."""
 GONE: Mapping[str, str] = {

@@ -16,8 +16,12 @@ import xarray as xr
 from sciprec import InputError, compare
 from sciprec.cli.console import GOOD, NOT_MET, USAGE
 from sciprec.results.comparison.pointwise.blocks import blocks_of
-from sciprec.results.comparison.pointwise.conversions import Converted, _by_udunits, conversion
-from sciprec.results.comparison.pointwise.units import same_units
+from sciprec.results.comparison.pointwise.units import (
+    Converted,
+    _by_udunits,
+    conversion,
+    same_units,
+)
 
 UNITS = (
     "K", "degC", "Pa", "hPa", "kPa", "mbar", "bar", "m", "km", "mm", "cm", "ft", "s", "h", "d",

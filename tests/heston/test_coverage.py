@@ -9,8 +9,8 @@ import pytest
 from sciprec import heston
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.bound_coverage import PricedPayoff
-from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import MEMORY
+from sciprec.heston.bounds.estimators import ConditionalSampler
 from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.bounds.random_cases import set_names
 from sciprec.heston.options.european_payoffs import Call

@@ -5,8 +5,8 @@ import pytest
 
 from sciprec import heston
 from sciprec.heston.bounds.budget import Budget, timed_budget
-from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import NOISE_RISK, step_bias
+from sciprec.heston.bounds.estimators import ConditionalSampler
 from sciprec.heston.options.european_payoffs import Call
 from sciprec.heston.options.path_payoffs import Barrier
 from tests.heston.examples import LEWIS

@@ -9,7 +9,7 @@ import pytest
 from sciprec.cli.console import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import load_files
-from sciprec.workbench.batch.behind import code_behind
+from sciprec.workbench.batch.plan import code_behind
 from sciprec.workbench.kinds import kind, kinds, load_scenario
 from tests.extending import BLOCKS, loading
 

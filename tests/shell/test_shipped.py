@@ -21,8 +21,7 @@ from sciprec.foundation.shipped import (
 )
 from sciprec.tools.calls.kernel_file import is_kernel, kernel_named, made_by
 from sciprec.workbench.batch import workflow
-from sciprec.workbench.batch.behind import code_behind
-from sciprec.workbench.batch.plan import variants_of
+from sciprec.workbench.batch.plan import code_behind, variants_of
 from sciprec.workbench.kinds import kind_of, load_scenario
 from sciprec.workbench.kinds.schema import scenario_schema
 

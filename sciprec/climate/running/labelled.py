@@ -28,12 +28,11 @@ from sciprec.climate.running.checkpoint import FileOfState, read_checkpoint
 from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.drifting import in_fp64
 from sciprec.climate.running.given import begun_as, from_initial
-from sciprec.climate.running.given_start import start_in_words, wanted_fields
 from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.perturbation import FIELDS, Perturbation
 from sciprec.climate.running.request import Request, Restart, carrying, check_request
-from sciprec.climate.running.start import initial_state
+from sciprec.climate.running.start import initial_state, start_in_words, wanted_fields
 from sciprec.climate.stepping.schemes import FILTER
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.facets.adaptive.attributes import with_adapted

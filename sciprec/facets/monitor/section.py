@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.drawing.courses import ErrorCourse, courses_picture
-from sciprec.drawing.heat import error_map
+from sciprec.drawing.courses import ErrorCourse, courses_picture, error_map
 from sciprec.facets.monitor.attributes import estimates_of
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.wording import number

@@ -12,7 +12,7 @@ import numpy as np
 
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.timing import timing_of
-from sciprec.heston.bounds.conditional import integrable
+from sciprec.heston.bounds.estimators import choose_sampler, integrable
 from sciprec.heston.bounds.interval import BoundedPrices
 from sciprec.heston.bounds.levels import MultilevelTerm
 from sciprec.heston.bounds.pilot import budget_of
@@ -20,7 +20,6 @@ from sciprec.heston.bounds.plan import run
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
 from sciprec.heston.bounds.request import PricingRequest
 from sciprec.heston.bounds.state import Pricing, PricingState, spent, useless
-from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic.black import implied_volatilities

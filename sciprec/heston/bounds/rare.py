@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from sciprec.foundation.errors import InputError
-from sciprec.heston.bounds.controlled import PaymentSampler
+from sciprec.heston.bounds.estimators import PaymentSampler
 from sciprec.heston.bounds.levels import derived_seed
 from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.parameters import Model

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from sciprec.heston.bounds.controlled import controls_of
+from sciprec.heston.bounds.estimators import controls_of
 from sciprec.heston.options.european_payoffs import Spot
 from sciprec.heston.schemes.moments import may_control
 from sciprec.heston.semianalytic import analytic

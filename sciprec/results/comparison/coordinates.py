@@ -12,7 +12,6 @@ import xarray as xr
 
 from sciprec.results.comparison.inputs import NAMELESS
 from sciprec.results.comparison.pointwise.blocks import blocks_of
-from sciprec.results.comparison.pointwise.conversions import Converted, UnitConversion
 from sciprec.results.comparison.pointwise.pairing import compared_names, converted
 from sciprec.results.comparison.pointwise.points import (
     NUMBERS,
@@ -21,7 +20,7 @@ from sciprec.results.comparison.pointwise.points import (
     same_values,
     shared_coordinates,
 )
-from sciprec.results.comparison.pointwise.units import same_units
+from sciprec.results.comparison.pointwise.units import Converted, UnitConversion, same_units
 from sciprec.results.comparison.selecting import Nearness
 from sciprec.results.output.stated import is_compared
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from sciprec.drawing.heat import error_map
+from sciprec.drawing.courses import error_map
 from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, legend, to_svg
 from sciprec.drawing.templating import page_style, template

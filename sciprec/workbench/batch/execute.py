@@ -20,10 +20,9 @@ from typing import Any
 from sciprec.foundation.errors import InputError, ModelError
 from sciprec.foundation.interrupts import insistent_interrupts
 from sciprec.foundation.loading import load_files
-from sciprec.workbench.batch.behind import code_behind
 from sciprec.workbench.batch.compiling import compile_ahead, is_compiled, told_of_compiling
 from sciprec.workbench.batch.perform import Days, perform, sentence
-from sciprec.workbench.batch.plan import Outcome, Run, with_threads
+from sciprec.workbench.batch.plan import Outcome, Run, code_behind, with_threads
 from sciprec.workbench.batch.resume import kept, look_for
 
 CONNECT_SECONDS = 8

@@ -1,4 +1,6 @@
-"""The plan of a batch: which scenario runs in which variant and as which member, as pure data."""
+"""The plan of a batch: which scenario runs in which variant and as which member, as pure data; and
+what a run depends on: the code that it names, as a digest, and the initial state.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from typing import Any
 
 from sciprec.facets.compensation.keys import NO_COMPENSATION, choice_of
 from sciprec.facets.stages.keys import MODEL_STAGES
+from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import OfVariant, Variant
 from sciprec.workbench.batch.modes import MODES, PRECISION, in_force
-from sciprec.workbench.kinds import Member
+from sciprec.workbench.kinds import Member, kind_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Run(OfVariant):
         variant: in which arithmetic, with what belongs to it.
         file: name of the file that the run writes, inside the batch's folder.
         member: of the scenario's ensemble; 0 is the undisturbed one.
-        code, state: digests of what is behind the scenario where it was planned, see `behind`.
+        code, state: digests of what the scenario depends on, as it was planned.
         threads: how many it may use inside; they change no bit, and are no part of what it is.
     """
 
@@ -211,3 +214,16 @@ def identity_of(run: Run) -> dict[str, Any]:
     """The keys of an ensemble that the numbers of a run depend on; empty for member 0."""
     member = member_of(run)
     return {} if member is None else asdict(member)
+
+
+def code_behind(scenario: Scenario) -> str:
+    """A digest of the registered case, equations, schemes and payoffs that a scenario names, or of
+    the model itself where that is a user's.
+    """
+    kind = kind_of(scenario)
+    return digest_of(*((kind.run,) if kind.sources is None else kind.sources(scenario.table)))
+
+
+def state_behind(scenario: Scenario) -> str:
+    """A digest of an initial state that comes from a file or an array; "" where code makes it."""
+    return kind_of(scenario).state(scenario.table)

@@ -29,13 +29,12 @@ from sciprec.scenario.changes import changed, changes_of
 from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sweep import family
-from sciprec.workbench.batch.behind import code_behind, state_behind
 from sciprec.workbench.batch.checking import check
 from sciprec.workbench.batch.course import estimates, name_of
 from sciprec.workbench.batch.execute import execute
 from sciprec.workbench.batch.modes import shell_assignments
 from sciprec.workbench.batch.perform import Days
-from sciprec.workbench.batch.plan import Outcome, Run, plan
+from sciprec.workbench.batch.plan import Outcome, Run, code_behind, plan, state_behind
 from sciprec.workbench.batch.resume import (
     INTERRUPTED,
     find,

@@ -14,7 +14,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.results.comparison.pointwise.attributes import json_attribute, steps_attribute
 from sciprec.results.comparison.pointwise.blocks import PairBlock, blocks_of
 from sciprec.results.comparison.pointwise.change import Change, change_of
-from sciprec.results.comparison.pointwise.conversions import Converted, UnitConversion, conversion
 from sciprec.results.comparison.pointwise.number_format import (
     NumberFormat,
     Packing,
@@ -32,6 +31,7 @@ from sciprec.results.comparison.pointwise.points import (
 from sciprec.results.comparison.pointwise.statistics import Statistics, statistics_of
 from sciprec.results.comparison.pointwise.tally import Tally
 from sciprec.results.comparison.pointwise.times import are_times, same_times, time_conversion
+from sciprec.results.comparison.pointwise.units import Converted, UnitConversion, conversion
 from sciprec.results.output.stated import (
     FREE_LENGTHS,
     START,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.foundation.errors import InputError
-from sciprec.results.comparison.pointwise.conversions import UnitConversion, conversion
-from sciprec.results.comparison.pointwise.units import same_units
+from sciprec.results.comparison.pointwise.units import UnitConversion, conversion, same_units
 
 _SPELT = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
 """Calendars with two names in the CF conventions, section 4.4.1."""
