@@ -17,6 +17,10 @@ class _Proposed(Shown):
     """Something else to run, with a row below heads."""
 
     heads: ClassVar[tuple[str, ...]]
+    row: Callable[..., tuple[str, ...]]
+    title: Any
+    patch: Any
+    cautions: Any
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but a function as plain data."""
@@ -31,6 +35,11 @@ class _Mended(Shown):
     """Proposals, below what was before them."""
 
     heads: ClassVar[tuple[str, ...]]
+    proposals: Any
+    tried: Any
+    verdict: Any
+    notes: Any
+    _before: Callable[..., tuple[str, ...]]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but functions as plain data."""
