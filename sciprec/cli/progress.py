@@ -128,7 +128,7 @@ class Waiting:
         if self._quiet or now - self._begun < SECONDS_IN_SILENCE:
             return
         with self._lock:
-            if _is_terminal():
+            if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
                 _write(f"\r{self.words(now, max(_width() - 1, 1))}\x1b[K")
                 self._drawn = True
             elif self._line_at is None or now - self._line_at >= SECONDS_BETWEEN_LINES:
@@ -246,10 +246,6 @@ class _CompileListener:
         if self._listener is not None:
             sys.modules[_COMPILER].unregister("numba:compile", self._listener)
             self._listener = None
-
-
-def _is_terminal() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _width() -> int:

@@ -1,7 +1,5 @@
 """The memory of this machine, and that a process has had at most."""
 
-from __future__ import annotations
-
 import os
 import sys
 

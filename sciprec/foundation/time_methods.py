@@ -1,7 +1,5 @@
 """Names of statistics over time, which models make and files hold: time_mean_u."""
 
-from __future__ import annotations
-
 TIME_METHODS = ("mean", "maximum", "minimum", "sum")
 """Methods of CF's `cell_methods` for the interval from one stored state to the next."""
 PERIODS = ("month", "year")

@@ -67,7 +67,7 @@ class _AtFixings(Observation):
     @property
     def dates(self) -> tuple[float, ...]:
         """The fixing dates in years; the last one is the maturity, exactly."""
-        return fixing_dates(self.maturity, self.fixings)
+        return tuple(self.maturity * (k / self.fixings) for k in range(1, self.fixings + 1))
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,3 @@ class Survival(Observation):
             exponent = np.where(distance > 0, -distance / spread, 0.0)
         rows[1] *= -np.expm1(exponent)
         rows[0] = now.spot
-
-
-def fixing_dates(maturity: float, fixings: int) -> tuple[float, ...]:
-    """Return k maturity / fixings for k = 1 to fixings, in years, as a tuple."""
-    return tuple(maturity * (k / fixings) for k in range(1, fixings + 1))

@@ -87,7 +87,7 @@ def fit_compensation(
     table, name = scenario.table, resolve_backend(backend).name
     variables, error = make(table, name, length, 1)
     _, unseen = make(table, name, length, 2)
-    carry, without = _equal_shares(variables, 1.0, 0.0, sums), error(None)
+    carry, without = {name: Compensation(1.0, 0.0, sums=sums) for name in variables}, error(None)
     if not math.isfinite(without):
         raise InputError(
             f"scenario '{scenario.name}' breaks down in '{name}' without compensation; fit a "
@@ -121,10 +121,6 @@ def _search(error: Callable, variables: int, evaluations: int) -> tuple[np.ndarr
         options={"maxfev": evaluations, "initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-4},
     )
     return result.x, int(result.nfev)
-
-
-def _equal_shares(variables, alpha: float, beta: float, sums: bool) -> dict[str, Compensation]:
-    return {name: Compensation(alpha, beta, sums=sums) for name in variables}
 
 
 def _each(variables, shares, sums: bool) -> dict[str, Compensation]:

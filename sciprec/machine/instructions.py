@@ -21,8 +21,6 @@ Differs from the source: the description leaves open how VCOMP.F32 rounds betwee
     its ends), and the sums that left the range are counted.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -42,7 +42,11 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         title=_title(comparison),
         golden=golden,
         actual=actual,
-        tolerances=_tolerances(comparison),
+        tolerances=[
+            f"{option} {name + ' ' if name else ''}{value}"
+            for option, limits in vars(comparison.tolerances).items()
+            for name, value in limits.items()
+        ],
         notes=[*(f"'{name}' is missing" for name in comparison.missing), *comparison.notes],
         rows=[(row, row.reason()) for row in comparison.rows],
         metrics=shown_metrics(comparison.rows, SHOWN_METRICS),
@@ -71,15 +75,6 @@ def _title(comparison: Comparison) -> str:
     more = len(beyond) - MOST_NAMED
     named = ", ".join(beyond[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     return f"{len(beyond)} of {len(comparison.rows)} variables differ: {named}"
-
-
-def _tolerances(comparison: Comparison) -> list[str]:
-    """The tolerances as they were given."""
-    return [
-        f"{option} {name + ' ' if name else ''}{value}"
-        for option, limits in vars(comparison.tolerances).items()
-        for name, value in limits.items()
-    ]
 
 
 def _section(row: ComparisonRow, prefix: str) -> dict[str, Any]:

@@ -92,7 +92,11 @@ def render(
         made_by=batch.made_by,
         command=batch.command,
         digest=batch.digest,
-        formats=_formats(batch),
+        formats=[
+            {"name": run.backend, "by_place": "assignment" in run.arithmetic}
+            | run.arithmetic["compute"]
+            for run in {run.backend: run for run in batch.runs if run.arithmetic}.values()
+        ],
     )
 
 
@@ -154,12 +158,3 @@ def _failed_member(member: StoredMember) -> dict[str, Any]:
         "seconds": None, "variable": None, "units": None, "nonfinite": None, "errors": {},
         "growth": None, "drift": None, "fixed_point": None, "idle_roles": None,
     }  # fmt: skip
-
-
-def _formats(batch: StoredBatch) -> list[dict[str, Any]]:
-    """The arithmetic of each backend's operators, from stored files."""
-    return [
-        {"name": run.backend, "by_place": "assignment" in run.arithmetic}
-        | run.arithmetic["compute"]
-        for run in {run.backend: run for run in batch.runs if run.arithmetic}.values()
-    ]

@@ -9,7 +9,7 @@ import pytest
 
 from sciprec.arrays.matrix_unit import multiplying
 from sciprec.arrays.matrix_unit.multiplying import unit_product
-from sciprec.arrays.matrix_unit.slicing import pairs_of, slice_bound, sliced
+from sciprec.arrays.matrix_unit.slicing import pairs_of, sliced
 from sciprec.arrays.matrix_unit.unit_table import UnitTable, pruned_to_two
 from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
@@ -121,6 +121,32 @@ def test_the_pattern_keeps_the_two_largest_of_four():
     for b, n in np.ndindex(2, 9):
         column = [Fraction(x) for x in numbers[b, :, n].tolist()]
         assert two_of_four(column) == pruned_to_two(numbers)[b, :, n].tolist()
+
+
+def slice_bound(inner, bits, slices):
+    """Return a bound of the distance between the products of pairs i + j <= n + 1 and the whole
+    product, in units of both scales, before the additions in binary64.
+
+    |C - A B| <= K sa sb ((2^q + 1/2) 2^-(n - 1) q + 2^-(2 n - 2) q / 4
+                          + 2^(2 q - 2) sum over p >= n + 2 of (2 n + 1 - p) 2^-(p - 2) q)
+
+    The first terms are what the rests after n slices come to: each is at most 2^-(n - 1) q / 2 of
+    its scale, the numbers 2^q + 1/2. The sum is over the pairs i + j = p that are left out, whose
+    integers are at most 2^(q - 1). As sa (2^q - 1/2) <= 2 max|A|, that is about
+    (n + 3) K 2^-nq max|A| max|B|.
+
+    Args:
+        inner: K, products of a sum.
+        bits: of the integers, sign included: q + 1.
+        slices: n.
+    """
+    q, n = bits - 1, slices
+    unit = Fraction(1, 2**q)
+    rests = (2**q + Fraction(1, 2)) * unit ** (n - 1) + unit ** (2 * n - 2) / 4
+    left_out = sum(
+        ((2 * n + 1 - p) * unit ** (p - 2) for p in range(n + 2, 2 * n + 1)), Fraction(0)
+    )
+    return inner * (rests + Fraction(4**q, 4) * left_out)
 
 
 @pytest.mark.parametrize("bits", [4, 8])

@@ -9,7 +9,6 @@ Source: Ozaki, Ogita, Oishi and Rump (2012), Error-free transformations of matri
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 
@@ -87,29 +86,3 @@ def pairs_of(slices: int) -> list[tuple[int, int]]:
     coarsest last, so that sums begin with the smallest.
     """
     return [(total - j, j) for total in range(slices - 1, -1, -1) for j in range(total + 1)]
-
-
-def slice_bound(inner: int, bits: int, slices: int) -> Fraction:
-    """Return a bound of the distance between the products of pairs i + j <= n + 1 and the whole
-    product, in units of both scales, before the additions in binary64.
-
-    |C - A B| <= K sa sb ((2^q + 1/2) 2^-(n - 1) q + 2^-(2 n - 2) q / 4
-                          + 2^(2 q - 2) sum over p >= n + 2 of (2 n + 1 - p) 2^-(p - 2) q)
-
-    The first terms are what the rests after n slices come to: each is at most 2^-(n - 1) q / 2 of
-    its scale, the numbers 2^q + 1/2. The sum is over the pairs i + j = p that are left out, whose
-    integers are at most 2^(q - 1). As sa (2^q - 1/2) <= 2 max|A|, that is about
-    (n + 3) K 2^-nq max|A| max|B|.
-
-    Args:
-        inner: K, products of a sum.
-        bits: of the integers, sign included: q + 1.
-        slices: n.
-    """
-    q, n = bits - 1, slices
-    unit = Fraction(1, 2**q)
-    rests = (2**q + Fraction(1, 2)) * unit ** (n - 1) + unit ** (2 * n - 2) / 4
-    left_out = sum(
-        ((2 * n + 1 - p) * unit ** (p - 2) for p in range(n + 2, 2 * n + 1)), Fraction(0)
-    )
-    return inner * (rests + Fraction(4**q, 4) * left_out)

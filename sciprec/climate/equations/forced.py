@@ -318,7 +318,7 @@ def with_forcing(
     products = with_own(forced_products, evaluate_forcing, evaluation_of(forcing))
     forced = {"products": with_own(products, _products, equations.products)}
     more: dict[str, Any] = {}
-    if _seen_tracers(forcing, tracers):
+    if bool(forcing.used(0, [tracer.name for tracer in tracers])):
         forced["spectra"] = with_own(traced_spectra, _spectra, equations.spectra)
         more = {"conversion": _Seen(equations), "work": _Seen(equations).work}
     return replace(equations, share=None, **forced, **more)
@@ -342,10 +342,6 @@ def offered(name: str, tracers: Sequence[Tracer]) -> tuple[tuple[str, ...], tupl
         fields = ("u", "v", "height") if name == "shallow_water" else ("u", "v")
         more = ("latitude", "longitude")
     return (*fields, *carried, *more), (*fields, *carried)
-
-
-def _seen_tracers(forcing: Forcing, tracers: Sequence[Tracer]) -> bool:
-    return bool(forcing.used(0, [tracer.name for tracer in tracers]))
 
 
 @dataclass(frozen=True)

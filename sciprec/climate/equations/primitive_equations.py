@@ -1,7 +1,5 @@
 """The dry primitive equations as a set: see `primitive_spectral` for the equations themselves."""
 
-from __future__ import annotations
-
 from sciprec.climate.equations.air import (
     AIR_BUDGETS,
     AIR_FIELDS,

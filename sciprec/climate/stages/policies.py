@@ -1,7 +1,5 @@
 """The stages of the climate's models, for policies of mixed precision."""
 
-from __future__ import annotations
-
 from sciprec.instruments.assigning.stages import Stage
 
 _EQUATIONS, _STEPPING = "sciprec/climate/equations", "sciprec/climate/stepping"

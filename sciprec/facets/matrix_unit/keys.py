@@ -1,7 +1,5 @@
 """Values of keys that take a matrix unit: legendre = "matrix:table=int8,field=fp16"."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator

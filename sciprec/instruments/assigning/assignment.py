@@ -32,6 +32,7 @@ from sciprec.instruments.assigning.stages import places_of_stages
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
+    copied,
     resolve_backend,
 )
 from sciprec.precision.lifting.compiling import module_of
@@ -323,10 +324,6 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """A function (values, out): arrays are stored as they are."""
-
-        def copied(values: np.ndarray, out: np.ndarray) -> None:
-            out[...] = values
-
         return copied
 
     def note_met(self, keys: Iterable[Hashable]) -> None:

@@ -1,7 +1,5 @@
 """Groups of columns of flat arrays, in compiled code: taken out, and given back."""
 
-from __future__ import annotations
-
 from numba import njit
 from numba.core import types
 

@@ -14,6 +14,7 @@ from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
     HandedBackend,
+    copied,
     resolve_backend,
 )
 from sciprec.precision.formats.float_format import FORMATS, Format
@@ -50,10 +51,6 @@ class _PairMaker:
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """Numbers as they are: every binary64 number is a pair."""
-
-        def copied(values: np.ndarray, out: np.ndarray) -> None:
-            out[...] = values
-
         return copied
 
 

@@ -1,7 +1,5 @@
 """The table of NumPy's and SciPy's functions and the kernels that stand for them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -38,7 +38,7 @@ from sciprec.precision.rewriting.copies import HALF, Taking, is_native, native
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.sources import carry_sources
-from sciprec.precision.rewriting.syntax import LiftError, Site
+from sciprec.precision.rewriting.syntax import LiftError, Site, plain_function
 from sciprec.precision.rounding.variant import PROFILE
 
 _NAMED_ERROR = re.compile(r"\w*Error: (.+)")
@@ -380,6 +380,25 @@ class Lifted(Shown):
         return LiftError(
             f"{place} cannot run in '{self.backend.name}' on ({listed}): {reason}; {advice}"
         )
+
+
+def function_of(kernel: Any, verb: str) -> Callable[..., Any]:
+    """Return the Python function of a kernel, or of a lifted one.
+
+    Args:
+        kernel: as a user gives it.
+        verb: takes it.
+
+    Raises:
+        LiftError: it has none.
+    """
+    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
+    if function is None:
+        raise LiftError(
+            f"the kernel is a {type(kernel).__name__}; {verb} takes a Python function or an @njit "
+            "function: define the kernel with `def`"
+        )
+    return function
 
 
 class Stream(Lifted):

@@ -15,11 +15,11 @@ from sciprec.precision.formats.backend import (
 )
 from sciprec.precision.lifting.compiling import cache_folder, module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
-from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifted import Lifted, function_of
 from sciprec.precision.lifting.ufuncs import LiftedUfunc
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.rewriting.vectorized import is_ufunc
 
 __all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
@@ -102,12 +102,7 @@ def lift(
     if is_ufunc(kernel):
         ufunc: Any = LiftedUfunc(kernel, again)
         return ufunc
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; lift takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "lift")
     if isinstance(resolved, HandedBackend):
         if not isinstance(backend, Backend):
             resolved.require_met(function)

@@ -12,10 +12,9 @@ import numpy as np
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifted import Lifted, function_of
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.rounding.around import Around
 from sciprec.precision.rounding.variant import VARIANTS, RowVariant
 
@@ -86,12 +85,7 @@ def lift_with_rows(
             "rows stand beside none of these; accepted: floating point in one format, or in one "
             "for each role, without random bits"
         )
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; it takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "it")
     program = Program(function, arithmetic, Build(variant=_variant(rows)))
     again = partial(_lifted_again, backend=arithmetic, rows=rows)
     return LiftedWithRows(function, arithmetic, program, module_of(program), 0, again)

@@ -1,7 +1,5 @@
 """Advice on how to rewrite code that cannot be lifted."""
 
-from __future__ import annotations
-
 import ast
 import functools
 

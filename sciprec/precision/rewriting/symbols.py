@@ -1,7 +1,5 @@
 """The meaning of a kernel's names to the engine, besides the operations (`operation`)."""
 
-from __future__ import annotations
-
 import ast
 import cmath
 import heapq

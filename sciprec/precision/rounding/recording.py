@@ -5,8 +5,6 @@ how often the operation ran. Most numbers are neither the largest nor the smalle
 look tells; to change a word that several threads share is a dozen times as dear.
 """
 
-from __future__ import annotations
-
 from llvmlite import ir
 from numba.core import cgutils
 

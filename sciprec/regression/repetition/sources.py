@@ -80,7 +80,7 @@ def behind_kernel(kernel: Any) -> list[Scope]:
     waiting, visited = list(_functions_of(kernel, ())), set()
     while waiting and len(scopes) < _MOST_FILES:
         function, options = waiting.pop(0)
-        if function.__code__ in visited or not _is_own(function):
+        if function.__code__ in visited or not _is_own_file(Path(function.__code__.co_filename)):
             continue
         visited.add(function.__code__)
         scopes += [replace(scope, options=options) for scope in _scope_of(function)]
@@ -121,11 +121,6 @@ def _names(code: Any) -> Iterator[str]:
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
             yield from _names(constant)
-
-
-def _is_own(function: FunctionType) -> bool:
-    """Whether a function is of neither an installed package nor Python itself."""
-    return _is_own_file(Path(function.__code__.co_filename))
 
 
 def _is_own_file(file: Path) -> bool:

@@ -1,7 +1,5 @@
 """Units of fields that users bring: one spelling for each, and what they are in SI."""
 
-from __future__ import annotations
-
 import re
 
 SI = (1.0, 0.0)

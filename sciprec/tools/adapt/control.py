@@ -146,10 +146,6 @@ class Control:
         """The excess of the signed sum over that of its random part."""
         return np.sqrt(np.maximum(self._dot(self._sum, self._sum) - self._excess, 0.0))
 
-    def _estimate(self, size: np.ndarray) -> float:
-        """E over the norm of a variable, the largest."""
-        return _over(np.sqrt(self._systematic**2 + self._random), size)
-
     def _forecast(self, rate: StepError, done: int, size: np.ndarray) -> float:
         """The error at the end if all that is left is made at a rate, over the norm."""
         ahead = self.steps - done
@@ -180,7 +176,7 @@ class Control:
             self._other = before_block[0]
             self._excess = self._excess + count * count * rate.variance
             self._random = self._random + count * rate.variance
-            estimate = self._estimate(size)
+            estimate = _over(np.sqrt(self._systematic**2 + self._random), size)
         else:
             estimate = math.inf
         forecast = self._forecast(rate, done, size)

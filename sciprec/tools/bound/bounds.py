@@ -20,9 +20,8 @@ from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.table import Table
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifted import function_of
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.tools.trace.attribution import Result, arithmetics_of, require_apart, require_traceable
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
 from sciprec.tools.trace.problem import Problem, bound_arguments
@@ -152,12 +151,7 @@ def bound(
     Differs from the source:
         Local errors have their sign and value, not a bound of their size.
     """
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; bound takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "bound")
     word("metric", metric, METRICS)
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, "bound", function)

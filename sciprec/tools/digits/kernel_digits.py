@@ -16,8 +16,7 @@ from sciprec.foundation.course import tell
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.plain_data import plain
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.lifting.lifted import function_of
 from sciprec.results.comparison.own_error import NO_DIGIT
 from sciprec.tools.digits.truth import (
     LITERALS,
@@ -195,12 +194,7 @@ def digits(
         >>> print(round(float(result.digits["return"]), 1))
         4.1
     """
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; digits takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "digits")
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, "digits", function)
     arguments = bound_arguments(function, args)

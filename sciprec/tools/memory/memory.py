@@ -18,9 +18,9 @@ from sciprec.instruments.observing import watch
 from sciprec.instruments.observing.watching import STOPPED, Places, WatchedPlace, lift_watched
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
-from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifted import Lifted, function_of
 from sciprec.precision.rewriting.copies import copied
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rewriting.syntax import LiftError
 
 UNINITIALISED, OUT_OF_BOUNDS, OVERFLOW = "uninitialised", "out of bounds", "integer overflow"
 _FILLINGS = {
@@ -159,12 +159,7 @@ def check_memory(
             f"args is a {type(args).__name__}; accepted: a tuple of the kernel's arguments, or a "
             "mapping from the names of its parameters: write (x,) for one argument"
         )
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; check_memory takes a Python function or an "
-            "@njit function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "check_memory")
     places = Places()
     check = _Check(lift_watched(function, resolved, places), places, args)
     with _lock:

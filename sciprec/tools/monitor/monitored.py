@@ -24,9 +24,8 @@ from sciprec.instruments.observing.losing import CarriedSum, losing
 from sciprec.instruments.observing.noted_values import MOST_PLACES, MOST_VALUES, Recording
 from sciprec.instruments.observing.noting import Watched, lift_noting, require_found
 from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
-from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifted import function_of
 from sciprec.precision.lifting.lifting import lift
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.tools.calls.inputs import Inputs, inputs_of
 from sciprec.tools.calls.outputs import called, given_arrays
 from sciprec.tools.monitor.alerts import AT_END, Alert, checked_rules
@@ -281,12 +280,7 @@ def monitor(
         -log10 of the relative l2 error, from 0 to 17; 0 where a value is finite in one run only,
         unknown in steps where the runs have given different numbers of values.
     """
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; monitor takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "monitor")
     arithmetic = resolve_backend(backend)
     arithmetic.require_taken_by("monitor")
     if isinstance(arithmetic, AssignedBackend):

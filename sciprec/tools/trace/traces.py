@@ -18,8 +18,8 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import REMEDIES
 from sciprec.foundation.listing import Listing, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.rewriting.syntax import LiftError, Source, plain_function
+from sciprec.precision.lifting.lifted import function_of
+from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.monitor.alerts import RULES
 from sciprec.tools.monitor.kernel_sums import lost_sums
 from sciprec.tools.monitor.lost import alerts_of_sums
@@ -238,12 +238,7 @@ def trace(
         line that uses it, that of a narrower array on the line that stores; those of np.sum, @, dot
         and the like on the line that calls them.
     """
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; trace takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "trace")
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, kernel=function)
     choice("by", by, BY)
@@ -316,7 +311,7 @@ class _KernelTrace:
     def trace(self) -> Trace:
         """Return the trace that the runs give."""
         whole_error, error = self.split.whole, self.split.whole.vector
-        sum_of_parts = self._sum_of_parts()
+        sum_of_parts = self.split.whole.joined(self.seen.errors.errors)
         size, lines, groups = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.seen.events()
         ranges = loaded(self.problem, self.seen.results)
@@ -386,10 +381,6 @@ class _KernelTrace:
         rest = [n for n in lines if n not in first
                 and (abs(n.share) > _BLAMED or n.bits_lost > _MANY_BITS)]  # fmt: skip
         return first + sorted(rest, key=lambda n: (-abs(n.share), -n.bits_lost))
-
-    def _sum_of_parts(self):
-        """tested - twin, as a vector like the error."""
-        return self.split.whole.joined(self.seen.errors.errors)
 
     def _lines(self) -> list[Line]:
         """Return all lines with their shares, without their groups."""

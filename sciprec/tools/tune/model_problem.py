@@ -16,7 +16,7 @@ from sciprec.instruments.assigning.files import ROUNDS
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.places import Place
 from sciprec.instruments.assigning.stages import Stage
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import Backend, copied, resolve_backend
 from sciprec.precision.rewriting import program as programs
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tools.trace.models.census import handed, same_function
@@ -186,10 +186,6 @@ class _Maker:
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """`quantize`, which leaves numbers as they are."""
-
-        def copied(values: np.ndarray, out: np.ndarray) -> None:
-            out[...] = values
-
         return copied
 
 

@@ -22,11 +22,10 @@ from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.files import ROUNDS
 from sciprec.instruments.assigning.places import BY, Place
 from sciprec.precision.formats.backend import Backend
-from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifted import Lifted, function_of
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.copies import copied
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.results.comparison.own_error import OWN, OwnErrors
 from sciprec.tools.digits.own_error import TRUTHS, own_errors
 from sciprec.tools.trace.attribution import require_real
@@ -152,12 +151,7 @@ def tune(
         Sensitivities and ranking after Precimonious (Rubio-Gonzalez et al. 2013); the closed form
         for bits minimises sum c_i p_i under sum s_i 2^-p_i <= tolerance.
     """
-    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
-    if function is None:
-        raise LiftError(
-            f"the kernel is a {type(kernel).__name__}; tune takes a Python function or an @njit "
-            "function: define the kernel with `def`"
-        )
+    function = function_of(kernel, "tune")
     tolerance = checked_tolerance(tolerance, margin, metric)
     by = choice("by", by_of(by, unit), BY)
     choice("rounds", rounds, ROUNDS)

@@ -152,11 +152,8 @@ class RunState:
             self._content["alerts"] = list(alerts)
         self._write_state(at_once=True)
 
-    def _is_due(self) -> bool:
-        return time.monotonic() - self._written >= _EVERY_SECONDS
-
     def _write_state(self, at_once: bool = False) -> None:
-        if at_once or self._is_due():
+        if at_once or time.monotonic() - self._written >= _EVERY_SECONDS:
             self._look()
             _write(self._path, self._content)
             self._written = time.monotonic()

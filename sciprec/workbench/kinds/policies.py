@@ -1,7 +1,5 @@
 """Policies of mixed precision by name, for the models that have stages."""
 
-from __future__ import annotations
-
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.instruments.assigning.policies import MIXTURES, Mixture, policy_called, rows_of
 from sciprec.precision.formats.backend import backends

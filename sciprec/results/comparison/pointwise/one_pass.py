@@ -9,8 +9,6 @@ and Nguyen (2013), 10.1109/ARITH.2013.9, and the slices are added as integers; u
 are cut until nothing is left, so that the sum is exact and not only reproducible.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from sciprec.precision.compiled.disk_cache import kept
