@@ -50,7 +50,6 @@ atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quar
 
 app = help_pages.App(
     name="sciprec",
-    help="Run scientific models in any computer arithmetic, and see what the rounding costs.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -71,39 +70,25 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def _global_options(
-    debug: Annotated[
-        bool,
-        typer.Option(
-            "--debug",
-            help="Show the traceback of an internal error; stands before or behind the verb.",
-        ),
-    ] = False,
-    plugin: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--plugin",
-            help="Python file of yours to import first, here and on workers; repeat it for "
-            "several, before or behind the verb.",
-        ),
-    ] = None,
+    debug: bool = False,
+    plugin: list[Path] | None = None,
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Show the version, and end.", callback=_print_version, is_eager=True
-        ),
+        bool, typer.Option("--version", callback=_print_version, is_eager=True)
     ] = False,
     completion: Annotated[
-        str | None,
-        typer.Option(
-            "--completion",
-            metavar="SHELL",
-            callback=print_completion,
-            is_eager=True,
-            help="Print the completion script of bash, zsh or fish: "
-            'eval "$(sciprec --completion bash)".',
-        ),
+        str | None, typer.Option(metavar="SHELL", callback=print_completion, is_eager=True)
     ] = None,
 ) -> None:
+    """Run scientific models in any computer arithmetic, and see what the rounding costs.
+
+    Args:
+        debug: Show the traceback of an internal error; stands before or behind the verb.
+        plugin: Python file of yours to import first, here and on workers; repeat it for several,
+            before or behind the verb.
+        version: Show the version, and end.
+        completion: Print the completion script of bash, zsh or fish: eval "$(sciprec --completion
+            bash)".
+    """
     Settings.debug = debug
     load_plugins()
     Settings.plugins = load_files(plugin or ())

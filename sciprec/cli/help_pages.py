@@ -85,6 +85,11 @@ class App(typer.Typer):
         add = super().command(*args, **settings)
         return lambda verb: add(_explained(verb))
 
+    def callback(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
+        """Return the decorator of the function that has the options before a verb."""
+        add = super().callback(*args, **settings)
+        return lambda function: add(_explained(function))
+
 
 def _explained(verb: Any) -> Any:
     """Move the lines below `Args:` from a verb's docstring to its options, which they help with. A

@@ -161,21 +161,14 @@ class Estimate:
 
     def as_row(self) -> dict:
         """The estimate as plain data; every time says in its key that it is modelled."""
-        return {
-            "label": self.label,
-            "machine": self.machine,
-            "backend": self.backend,
-            "seconds_modelled": self.seconds_modelled,
-            "compute_seconds_modelled": self.compute_seconds_modelled,
-            "memory_seconds_modelled": self.memory_seconds_modelled,
-            "seconds_described_modelled": self.seconds_described_modelled,
-            "bound": self.bound,
-            "operations": self.work.operations,
-            "bytes": self.work.bytes_moved,
-            "intensity": self.intensity,
-            "ridge": self.ridge,
+        names = (
+            "label", "machine", "backend", "seconds_modelled", "compute_seconds_modelled",
+            "memory_seconds_modelled", "seconds_described_modelled", "bound", "intensity", "ridge",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {
+            "operations": self.work.operations, "bytes": self.work.bytes_moved,
             "assumptions": list(self.assumptions),
-        }
+        }  # fmt: skip
 
     def __str__(self) -> str:
         assumed = "".join(f"; assumed: {a}" for a in self.assumptions)

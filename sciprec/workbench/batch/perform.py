@@ -151,17 +151,10 @@ def properties(backend: Backend) -> dict[str, Any]:
     """The arithmetic of a backend as plain data."""
     result: dict[str, Any] = {"name": backend.name, "about": backend.about, "noise": backend.noise}
     for role in ("storage", "compute", "accumulate", "matmul"):
-        arithmetic = getattr(backend, role)
-        fmt = arithmetic.format
-        result[role] = {
-            "format": fmt.name,
-            "significand_bits": fmt.significand_bits,
-            "emin": fmt.emin,
-            "emax": fmt.emax,
-            "subnormals": fmt.subnormals,
-            "overflow": fmt.overflow,
-            "rounding": arithmetic.rounding,
-        }
+        fmt, rounding = getattr(backend, role).format, getattr(backend, role).rounding
+        names = ("significand_bits", "emin", "emax", "subnormals", "overflow")
+        numbers = {name: getattr(fmt, name) for name in names}
+        result[role] = {"format": fmt.name, **numbers, "rounding": rounding}
     if isinstance(backend, AssignedBackend):
         result["assignment"] = backend.assignment.as_dict()
     return result

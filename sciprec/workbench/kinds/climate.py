@@ -476,14 +476,12 @@ def _fitting(table: ClimateRun, backend: str, length: float | None, times: int):
 
     days = times * (table.days / 10 if length is None else length)
     hours = min(table.output_hours, 24.0 * days)
-    options = {
-        "step_seconds": table.step_seconds, "output_hours": hours,
-        "parameters": dict(table.parameters), "time_scheme": table.time_scheme,
+    names = ("step_seconds", "time_scheme", "tracers", "forcing", "forcing_parameters")
+    options = {name: getattr(table, name) for name in names} | {
+        "output_hours": hours, "parameters": dict(table.parameters),
         "initial": fields_given(
             table.initial, table.initial_fields, table.case, None, table.tracers
         ),
-        "tracers": table.tracers, "forcing": table.forcing,
-        "forcing_parameters": table.forcing_parameters,
     }  # fmt: skip
     equations = EQUATIONS[resolve_case(table.case).equations]
     if "height" not in equations.fields:
