@@ -98,6 +98,7 @@ def _explained(verb: Any) -> Any:
     about, _, listed = inspect.cleandoc(verb.__doc__ or "").partition("\n\nArgs:\n")
     texts = {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(listed)}
     hints = get_type_hints(verb, include_extras=True)
+    assert texts.keys() <= hints.keys(), f"{verb.__name__} has no {texts.keys() - hints.keys()}"
     for name, parameter in inspect.signature(verb).parameters.items():
         sort, (about_it, *_) = hints[name], getattr(hints[name], "__metadata__", [None])
         if about_it is None:

@@ -49,6 +49,24 @@ def test_no_module_has_the_name_of_a_public_function():
     assert looked_at > 30
 
 
+def test_a_package_gives_every_name_that_it_shows_to_type_checkers():
+    """However long the line of its import is."""
+    looked_at = 0
+    for room in PACKAGE.rglob("__init__.py"):
+        text = room.read_text(encoding="utf-8")
+        if "names_of(" in text:
+            name = ".".join(room.parent.relative_to(ROOT).parts)
+            package = importlib.import_module(name)
+            ifs = [node for node in ast.parse(text).body if isinstance(node, ast.If)]
+            (block,) = (node for node in ifs if ast.unparse(node.test) == "TYPE_CHECKING")
+            for node in block.body:
+                for alias in getattr(node, "names", ()):
+                    looked_at += 1
+                    assert alias.name == alias.asname and hasattr(package, alias.name), name
+                    assert node.module == name or alias.name in package.__all__, name
+    assert looked_at > 150
+
+
 def functions_of(package):
     """The names of the functions that a package gives."""
     names = getattr(package, "__all__", ())
