@@ -14,7 +14,7 @@ from sciprec.instruments.observing.watch import ADD, MUL, PLACES, POWER, SUB
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.operation import operation_named
 from sciprec.precision.rewriting.observer import Hooks, Observer
-from sciprec.precision.rewriting.syntax import LiftError, name, parse, static_value
+from sciprec.precision.rewriting.syntax import LiftError, name, parse
 
 _IMPORTS = """
 from sciprec.instruments.observing.watch import both_of as sp_watch_both
@@ -86,7 +86,7 @@ class _Looks(Hooks):
 
     def _called(self, rewriter, node, rewrite):
         result = rewrite(node)
-        function = static_value(node.func, rewriter.namespace, rewriter.local)
+        function = rewriter.value_of(node.func)
         if function is not np.empty and function is not np.empty_like:
             return result
         return ast.Call(name("sp_watch_filled"), [result, self._place(rewriter, node, "made")], [])

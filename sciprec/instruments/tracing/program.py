@@ -137,7 +137,7 @@ class _Following(Hooks):
 
     def _called(self, rewriter: Rewriter, node, rewrite) -> ast.expr:
         """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
-        called = static_value(node.func, rewriter.namespace, rewriter.local)
+        called = rewriter.value_of(node.func)
         if called is np.searchsorted:
             return _search(rewriter, node)
         if called is np.digitize:

@@ -22,6 +22,8 @@ CONSTRUCTS = {
     ast.SetComp: ("a set comprehension", "write set([... for ...])"),
     ast.NamedExpr: ("an assignment expression", "assign it in a line before"),
     ast.JoinedStr: ("an f-string", "give print the values themselves"),
+    ast.Lambda: ("a lambda", "define a function with def"),
+    ast.GeneratorExp: ("a generator expression", "write a list comprehension, or the loop"),
     ast.Match: ("match", "write if and elif"),
 }  # fmt: skip
 """Node of the syntax tree -> its name, and what to write instead."""

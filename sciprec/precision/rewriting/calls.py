@@ -22,7 +22,7 @@ from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, 
 from sciprec.precision.rewriting.advice import instead_of, instead_of_method
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
-from sciprec.precision.rewriting.syntax import is_known, name, nodes, plain_function, static_value
+from sciprec.precision.rewriting.syntax import is_known, name, nodes, plain_function
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -39,7 +39,7 @@ def call(rewriter: Rewriter, node):
     """Rewrite a call: of a type, of a method, of a local function, or of something known
     beforehand.
     """
-    function = static_value(node.func, rewriter.namespace, rewriter.local)
+    function = rewriter.value_of(node.func)
     if is_known(function):
         return known_call(rewriter, node, function)
     if casts.is_type(rewriter, node.func):
@@ -122,7 +122,7 @@ def counted(rewriter: Rewriter, node, function) -> ast.Call:
 
 def dtype(rewriter: Rewriter, node, function) -> ast.expr:
     """np.dtype, of a type that is known."""
-    kind = casts.numpy_type(static_value(node, rewriter.namespace, rewriter.local))
+    kind = casts.numpy_type(rewriter.value_of(node))
     return casts.dtype(rewriter, kind) if kind is not None else refused(rewriter, node, function)
 
 
@@ -223,7 +223,7 @@ def creation(rewriter: Rewriter, node, function):
 
 def _is_whole(rewriter: Rewriter, kind: ast.expr | None) -> bool:
     """Whether a dtype is one of integers, or of truth values."""
-    value = None if kind is None else static_value(kind, rewriter.namespace, rewriter.local)
+    value = None if kind is None else rewriter.value_of(kind)
     return value in (int, bool) or isinstance(value, type) and issubclass(value, np.integer)
 
 
@@ -261,7 +261,7 @@ def method(rewriter: Rewriter, node):
     if attribute == "fill":
         arguments = [rewriter.op("leave", node, owner, *arguments)]
     elif attribute == "astype":
-        kind = static_value(node.args[0], rewriter.namespace, rewriter.local)
+        kind = rewriter.value_of(node.args[0])
         if kind in _FLOATS:
             return rewriter.op("cast", node, owner)
         if kind in complex_calls.TYPES:
@@ -307,7 +307,7 @@ def library_call(rewriter: Rewriter, node, called) -> ast.Call:
     signature = inspect.signature(function)
     dtype = [k for k in node.keywords if k.arg == "dtype"]
     if dtype and function in MADE_OF_NUMBERS:
-        kind = static_value(dtype[0].value, rewriter.namespace, rewriter.local)
+        kind = rewriter.value_of(dtype[0].value)
         if kind in (int, bool) or isinstance(kind, type) and issubclass(kind, np.integer):
             return plain(rewriter, node, called)
         keywords = [k for k in node.keywords if k is not dtype[0]]
@@ -348,7 +348,7 @@ def is_instance(rewriter: Rewriter, node, function) -> ast.expr:
     accepted: list[ast.expr] = []
     of_arrays = False
     for kind in kinds:
-        value = static_value(kind, rewriter.namespace, rewriter.local)
+        value = rewriter.value_of(kind)
         if value is np.ndarray:
             of_arrays = True
         elif value in _FLOATS:
@@ -382,9 +382,7 @@ def arange(rewriter: Rewriter, node, function) -> ast.Call:
     if len(node.keywords) > (dtype is not None) or not 1 <= len(node.args) <= 3:
         rewriter.refuse(node, f"{text} with these arguments", "it takes (start, stop, step, dtype)")
     ends = [rewriter.visit(a) for a in args]
-    if dtype is not None and static_value(
-        dtype, rewriter.namespace, rewriter.local
-    ) not in _FLOATS:
+    if dtype is not None and rewriter.value_of(dtype) not in _FLOATS:
         return plain(rewriter, node, function, ends)
     start = ends[0] if len(ends) > 1 else ast.Constant(0)
     stop = ends[min(len(ends), 2) - 1]
@@ -420,9 +418,7 @@ def reduction_call(
     along = symbols.ALONG.get(function)
     axis = options.pop("axis", ast.Constant(None))
     dtype = options.pop("dtype", None)
-    if dtype is not None and static_value(
-        dtype, rewriter.namespace, rewriter.local
-    ) not in _FLOATS:
+    if dtype is not None and rewriter.value_of(dtype) not in _FLOATS:
         options["dtype"] = dtype
     number, none = rewriter.literal_integer(axis), isinstance(axis, ast.Constant)
     none = none and axis.value is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from numba import types
 
 from sciprec.precision.rewriting import casts
-from sciprec.precision.rewriting.syntax import is_known, name, static_value
+from sciprec.precision.rewriting.syntax import is_known, name
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -48,7 +48,7 @@ def typed_list(rewriter: Rewriter, node: ast.Call, function) -> ast.expr:
     listed = name(rewriter.imported(node.func, List))
     if function is List:
         return ast.Call(listed, [rewriter.seen(a) for a in node.args], [])
-    kinds = [static_value(a, rewriter.namespace, rewriter.local) for a in node.args]
+    kinds = [rewriter.value_of(a) for a in node.args]
     if all(isinstance(k, types.Type) and casts.numpy_type(k) is None for k in kinds):
         return ast.Call(listed, [], [])  # of arrays, say: of what the kernel puts in
     empty = ast.Attribute(listed, "empty_list", ast.Load())
@@ -69,7 +69,7 @@ def named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
 
 def _item_type(rewriter: Rewriter, node: ast.expr) -> ast.expr:
     """The type of a list's items: numbers are those of the backend."""
-    value = static_value(node, rewriter.namespace, rewriter.local)
+    value = rewriter.value_of(node)
     kind = casts.numpy_type(value) if is_known(value) else None
     if kind is None and not casts.is_type(rewriter, node):
         rewriter.refuse(

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sciprec.precision.operations.operation import operation_called
-from sciprec.precision.rewriting.syntax import is_known, nodes, root_of, static_value, stored_names
+from sciprec.precision.rewriting.syntax import is_known, nodes, root_of, stored_names, targets_of
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -144,7 +144,7 @@ def _blocks(statement: ast.stmt) -> Iterable[tuple[list[ast.stmt], ast.AST]]:
 
 def _update(statement, is_fma):
     """(target, products, where it is read) of a statement that takes products into a sum."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    target = targets_of(statement)[0]
     if isinstance(statement, ast.Assign) and len(statement.targets) > 1 or statement.value is None:
         return None
     if not root_of(target):
@@ -418,8 +418,7 @@ def _is_sure(statement: ast.stmt, update: Contraction) -> bool:
 
 def _targets_of(statement) -> ast.stmt:
     """The targets of a statement, as one."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return ast.Expr(ast.Tuple(targets, ast.Store()))
+    return ast.Expr(ast.Tuple(targets_of(statement), ast.Store()))
 
 
 def _elements(loop: ast.For) -> set[str]:
@@ -495,7 +494,7 @@ def _signless(node: ast.expr) -> ast.expr:
 
 def is_fma(rewriter: Rewriter, function: ast.expr) -> bool:
     """Whether a name stands for a fused product and sum."""
-    value = static_value(function, rewriter.namespace, rewriter.local)
+    value = rewriter.value_of(function)
     called = operation_called(value) if is_known(value) else None
     return called is not None and called.name == "fma"
 

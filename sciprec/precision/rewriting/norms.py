@@ -7,7 +7,6 @@ import numbers
 from typing import TYPE_CHECKING
 
 from sciprec.precision.library.linear_algebra import NORMS, norm_p
-from sciprec.precision.rewriting.syntax import static_value
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -45,5 +44,5 @@ def _number(rewriter: Rewriter, node: ast.expr):
         return -value if isinstance(value, numbers.Real) else "not a number"
     if isinstance(node, ast.Constant):
         return node.value
-    value = static_value(node, rewriter.namespace, rewriter.local)
+    value = rewriter.value_of(node)
     return value if isinstance(value, (numbers.Real, str, type(None))) else "not a number"

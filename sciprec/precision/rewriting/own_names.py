@@ -10,7 +10,7 @@ import ast
 import re
 
 from sciprec.precision.rewriting.symbols import MOVING, NATIVE
-from sciprec.precision.rewriting.syntax import children, stored_names
+from sciprec.precision.rewriting.syntax import arguments_of, children, stored_names
 
 _PREFIX = "sp_own_"
 _TAKEN = {"np", "math"} | {f.__name__ for f in NATIVE | MOVING if f.__module__ == "builtins"}
@@ -35,9 +35,7 @@ def set_apart(tree: ast.FunctionDef, outer: frozenset[str] = frozenset()) -> Non
         tree: the definition; changed in place.
         outer: the local names of the functions around it.
     """
-    parameters = tree.args
-    arguments = [*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs]
-    arguments += [a for a in (parameters.vararg, parameters.kwarg) if a]
+    arguments = arguments_of(tree)
     local = outer | {a.arg for a in arguments} | stored_names(tree.body)
     for argument in arguments:
         argument.arg = own_name(argument.arg)

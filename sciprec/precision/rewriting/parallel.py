@@ -16,7 +16,7 @@ from sciprec.precision.operations.operation import NOTHING
 from sciprec.precision.rewriting import contractions
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.symbols import BINARY_OPERATORS
-from sciprec.precision.rewriting.syntax import assign, name, parse, static_value, stored_names
+from sciprec.precision.rewriting.syntax import assign, name, parse, stored_names, targets_of
 
 CHUNKS = 64
 _START = {"add": "sp_start_of_sum", "mul": "sp_start_of_product"}
@@ -198,13 +198,9 @@ def _updates(rewriter, statement) -> list[Reduction]:
         return [Reduction(statement.target.id, operation, statement)]
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return []
-    values = [statement.value]
-    if isinstance(statement, ast.AnnAssign):
-        targets = [statement.target]
-    else:
-        targets = statement.targets
-        if isinstance(targets[0], ast.Tuple) and isinstance(values[0], ast.Tuple):
-            targets, values = targets[0].elts, values[0].elts
+    targets, values = targets_of(statement), [statement.value]
+    if isinstance(targets[0], ast.Tuple) and isinstance(values[0], ast.Tuple):
+        targets, values = targets[0].elts, values[0].elts
     if len(targets) != len(values):
         return []
     pairs = zip(targets, values, strict=True)
@@ -233,7 +229,7 @@ def _operation_of(rewriter, value: ast.expr) -> str:
     if isinstance(value, ast.BinOp):
         return BINARY_OPERATORS.get(type(value.op), NOTHING).joins
     if isinstance(value, ast.Call) and len(value.args) > 1:
-        function = static_value(value.func, rewriter.namespace, rewriter.local)
+        function = rewriter.value_of(value.func)
         return {max: "max", min: "min"}.get(function, "") if function in (max, min) else ""
     return ""
 
@@ -321,7 +317,7 @@ def _first_uses(node, first: dict[str, str]) -> None:
             first.setdefault(node.target.id, "read")
         if node.value is not None:
             _first_uses(node.value, first)
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        for target in targets_of(node):
             _first_uses(target, first)
         return
     if isinstance(node, ast.For):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.syntax import is_known, name, static_value
+from sciprec.precision.rewriting.syntax import is_known, name
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -25,7 +25,7 @@ def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
         return node
     call = exception if isinstance(exception, ast.Call) else None
     kind = call.func if call else exception
-    value = static_value(kind, rewriter.namespace, rewriter.local)
+    value = rewriter.value_of(kind)
     if not (isinstance(value, type) and issubclass(value, BaseException)) or (
         call and call.keywords
     ):
@@ -55,7 +55,7 @@ def text_of(rewriter: Rewriter, node: ast.expr):
     """The constant that an argument of an exception is; where it is computed its text, with the
     source of what is filled in, in braces.
     """
-    value = static_value(node, rewriter.namespace, rewriter.local)
+    value = rewriter.value_of(node)
     if isinstance(node, ast.Constant):
         return node.value
     if is_known(value) and isinstance(value, (int, float, str)):

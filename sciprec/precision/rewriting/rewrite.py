@@ -34,6 +34,7 @@ from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import (
     LiftError,
     Site,
+    arguments_of,
     assign,
     is_known,
     name,
@@ -41,6 +42,7 @@ from sciprec.precision.rewriting.syntax import (
     root_of,
     static_value,
     stored_names,
+    targets_of,
 )
 
 _PLAIN = ("shape", "size", "ndim", "strides")
@@ -82,7 +84,7 @@ class Rewriter(ast.NodeTransformer):
         self.program, self.function, self.tree = program, function, tree
         self.namespace = namespace
         self.file, self.first = program.place(function)
-        self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
+        self.local = {a.arg for a in arguments_of(tree)} | stored_names(tree.body)
         self.counts = statements.counts(tree)
         self.types = casts.local_types(tree, namespace, self.local)
         self.contractions: dict[ast.AST, contractions.Contraction] = {}
@@ -125,6 +127,10 @@ class Rewriter(ast.NodeTransformer):
         """Raise the error that names the construct, the place and what to write instead."""
         construct = as_written(construct)
         raise LiftError(f"{self.where(node)}: {construct} cannot be lifted; {advice}")
+
+    def value_of(self, node: ast.expr):
+        """The object that a name stands for when the kernel is lifted, see `static_value`."""
+        return static_value(node, self.namespace, self.local)
 
     def fresh(self, stem: str) -> str:
         """A new local name."""
@@ -216,19 +222,17 @@ class Rewriter(ast.NodeTransformer):
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load) or node.id in self.local:
             return node
-        return constants.constant(
-            self, node, static_value(node, self.namespace, self.local), node.id
-        )
+        return constants.constant(self, node, self.value_of(node), node.id)
 
     def visit_Attribute(self, node):
         """A dotted name: a constant, a property of an array, or a field as an operand."""
-        value = static_value(node, self.namespace, self.local)
+        value = self.value_of(node)
         if is_known(value):
             return constants.constant(self, node, value, ast.unparse(node))
         self.check_module(node)
         owner = self.visit(node.value)
         if isinstance(owner, ast.Name) and isinstance(node.value, ast.Name):
-            base = static_value(node.value, self.namespace, self.local)
+            base = self.value_of(node.value)
             if is_known(base) and not isinstance(base, np.ndarray):
                 self.refuse(node, f"'{ast.unparse(node)}'", "pass it as an argument of the kernel")
         read = ast.Attribute(owner, node.attr, node.ctx)
@@ -240,7 +244,7 @@ class Rewriter(ast.NodeTransformer):
 
     def check_module(self, node: ast.Attribute) -> None:
         """Refuse a name that a module does not have."""
-        owner = static_value(node.value, self.namespace, self.local)
+        owner = self.value_of(node.value)
         if isinstance(owner, python_types.ModuleType):
             self.refuse(node, f"the unknown name '{ast.unparse(node)}'", "look up how it is spelt")
 
@@ -303,7 +307,7 @@ class Rewriter(ast.NodeTransformer):
             node, sign = node.operand, -1
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(node, ast.Name):
-            value = static_value(node, self.namespace, self.local)
+            value = self.value_of(node)
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         return sign * value if is_integer else None
 
@@ -409,9 +413,6 @@ class Rewriter(ast.NodeTransformer):
             test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse)
         )
 
-    def visit_GeneratorExp(self, node):
-        self.refuse(node, "a generator expression", "write a list comprehension, or the loop")
-
     # ---- definitions ---------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node):
@@ -448,9 +449,6 @@ class Rewriter(ast.NodeTransformer):
             self.refuse(starred, "a starred expression in a list", "write a tuple")
         return super().generic_visit(node)
 
-    def visit_Lambda(self, node):
-        self.refuse(node, "a lambda", "define a function with def")
-
     def visit_Return(self, node):
         value = self.visit(node.value) if node.value is not None else None
         return ast.Return(self.closed(value))
@@ -470,7 +468,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_ExceptHandler(self, node):
         """The one form of `except` that Numba has, without a name."""
-        caught = node.type and static_value(node.type, self.namespace, self.local)
+        caught = node.type and self.value_of(node.type)
         if node.name or node.type and caught is not Exception:
             self.refuse(
                 node, f"'except {ast.unparse(node.type)}'", "write `except Exception:`, as in Numba"
@@ -509,10 +507,8 @@ class Rewriter(ast.NodeTransformer):
 
 def _variable(statement: ast.stmt) -> str:
     """The name that a statement gives a value, "return", or "" for none."""
-    if isinstance(statement, ast.Assign):
-        return _assigned_name(statement.targets[0])
-    if isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
-        return _assigned_name(statement.target)
+    if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        return _assigned_name(targets_of(statement)[0])
     return "return" if isinstance(statement, ast.Return) else ""
 
 
@@ -532,11 +528,6 @@ def _proven(program, function, tree: ast.FunctionDef) -> set[str]:
     names = {a.arg for a in nodes(tree.args) if isinstance(a, ast.arg)} - stored_names(tree.body)
     inner = [n for n in nodes(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)) and n != tree]
     return names - {a.arg for n in inner for a in nodes(n.args) if isinstance(a, ast.arg)}
-
-
-def _arguments(arguments: ast.arguments) -> list[ast.arg]:
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return every + [a for a in (arguments.vararg, arguments.kwarg) if a]
 
 
 def _bare(arguments: ast.arguments) -> ast.arguments:

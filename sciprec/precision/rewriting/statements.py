@@ -249,7 +249,7 @@ def _for(rewriter: Rewriter, node) -> list[ast.stmt]:
     if not isinstance(node.target, (ast.Name, ast.Tuple)):
         rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
-    function = static_value(called, rewriter.namespace, rewriter.local) if called else None
+    function = rewriter.value_of(called) if called else None
     if rewriter.is_parallel(node):
         return rewriter.program.parallel_loop(rewriter, node)
     ranged = function in (range, numba.prange)
@@ -300,7 +300,7 @@ def is_parallel(rewriter: Rewriter, node) -> bool:
     called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
     if called is None or rewriter.parallel or rewriter.serial:
         return False
-    return static_value(called, rewriter.namespace, rewriter.local) is numba.prange
+    return rewriter.value_of(called) is numba.prange
 
 
 def is_serial(tree: ast.FunctionDef, namespace) -> bool:
@@ -391,7 +391,7 @@ def _clauses(rewriter: Rewriter, clause: ast.comprehension) -> list[ast.comprehe
     """
     target, iterated = clause.target, rewriter.seen(clause.iter)
     function = clause.iter.func if isinstance(clause.iter, ast.Call) else None
-    ranged = function and static_value(function, rewriter.namespace, rewriter.local) is range
+    ranged = function and rewriter.value_of(function) is range
     bindings, container = [], clause.iter if ranged else _iterated_again(rewriter, clause, iterated)
     if rewriter.program.random:
         site = rewriter.add_site(target, "loop")

@@ -86,11 +86,7 @@ class Source:
 
 
 @overload
-def parse(text: str) -> ast.Module: ...
-
-
-@overload
-def parse(text: str, mode: Literal["exec"]) -> ast.Module: ...
+def parse(text: str, mode: Literal["exec"] = ...) -> ast.Module: ...
 
 
 @overload
@@ -239,6 +235,18 @@ def stored_names(statements: list[ast.stmt]) -> set[str]:
         elif not isinstance(node, ast.Lambda):
             todo += children(node)
     return names
+
+
+def targets_of(statement) -> list[ast.expr]:
+    """The targets of an assignment, or of a loop."""
+    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+
+
+def arguments_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """The parameters of a function, those of `*args` and `**kwargs` last."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return every + [a for a in (arguments.vararg, arguments.kwarg) if a]
 
 
 def root_of(array: ast.expr) -> str:
