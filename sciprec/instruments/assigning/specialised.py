@@ -40,30 +40,25 @@ def specialised_program(
     """
     program = program_in_rows(kernel, InRows(rows.NEAREST, everything=everything))
     program.lay_out()
-    give_formats(program, arithmetics)
-    _take_out_rows(program)
+    give_formats(program, arithmetics, keep_rows=False)
+    used = {n.id for n in nodes(_tree_of(program.entry_text)) if isinstance(n, ast.Name)}
+    used = used.union(*program.mentions.values())
+    program.operations = {n: o for n, o in program.operations.items() if n in used}
+    program.drop_rows()
     return program
 
 
-def give_formats(program: Program, arithmetics: Sequence[Arithmetic]) -> None:
-    """Give the operations of a program, which is laid out, the formats of their rows."""
-    clones = _Clones(program, arithmetics)
+def give_formats(
+    program: Program, arithmetics: Sequence[Arithmetic], keep_rows: bool = True
+) -> None:
+    """Give the operations of a program, which is laid out, the formats of their rows.
+
+    Args:
+        keep_rows: whether functions still take keys, and operations numbers of rows.
+    """
+    clones = _Clones(program, arithmetics, keep_rows)
     entry = clones.definition(_tree_of(program.entry_text), 0)
     program.entry_text = f"{ast.unparse(entry)}\n"
-
-
-def _take_out_rows(program: Program) -> None:
-    """Take rows and keys out of a program."""
-    every = [*program.definitions, (_tree_of(program.entry_text), False)]
-    program.definitions, program.mentions = [], {}
-    walks = [(_WithoutRows(program).visit(tree), parallel) for tree, parallel in every]
-    used = {n.id for tree, _ in walks for n in nodes(tree) if isinstance(n, ast.Name)}
-    program.operations = {n: o for n, o in program.operations.items() if n in used}
-    (entry, _) = walks.pop()
-    for tree, parallel in walks:
-        program.add_definition(ast.fix_missing_locations(tree), parallel)
-    program.entry_text = f"{ast.unparse(ast.fix_missing_locations(entry))}\n"
-    program.drop_rows()
 
 
 def _tree_of(text: str) -> ast.FunctionDef:
@@ -79,8 +74,10 @@ class _Clones:
         operations: generated name -> operation, before formats were known.
     """
 
-    def __init__(self, program: Program, arithmetics: Sequence[Arithmetic]) -> None:
-        self.program, self._arithmetics = program, list(arithmetics)
+    def __init__(
+        self, program: Program, arithmetics: Sequence[Arithmetic], keep_rows: bool
+    ) -> None:
+        self.program, self._arithmetics, self.keep_rows = program, list(arithmetics), keep_rows
         program.formats = tuple(dict.fromkeys([BINARY64, *arithmetics]))
         self._trees = {tree.name: (tree, parallel) for tree, parallel in program.definitions}
         self._clones: dict[tuple, str] = {}
@@ -142,6 +139,8 @@ class _InFormats(ast.NodeTransformer):
     def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Return the function, changed."""
         self.function = tree.name
+        if not self.clones.keep_rows:
+            tree.args.args = [a for a in tree.args.args if a.arg != "sp_key"]
         tree.body = self._block(tree.body)
         return tree
 
@@ -152,17 +151,17 @@ class _InFormats(ast.NodeTransformer):
                 self.inner[statement.name] = statement
                 self.made[statement.name] = []
                 out.append(statement)
-            else:
-                out.append(self.visit(statement))
+            elif (visited := self.visit(statement)) is not None:
+                out.append(visited)
         return [s for node in out for s in self.made.get(getattr(node, "name", ""), [node])]
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """An assignment; the key of a call is noted."""
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        """An assignment; the key of a call is noted, and goes where rows do."""
         base = self._base_of(node.value)
         if base is None:
             return self.generic_visit(node)
         self.bases[node.targets[0].id] = base  # type: ignore[attr-defined]
-        return node
+        return node if self.clones.keep_rows else None
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """A call of an operation or a function."""
@@ -191,6 +190,20 @@ class _InFormats(ast.NodeTransformer):
             if base is not None:
                 function = self._inner(called, base) if called in self.inner else None
                 node.func = name(function or clone(called, base))
+        return self.generic_visit(node) if self.clones.keep_rows else self._without_rows(node, stem)
+
+    def _without_rows(self, node: ast.Call, stem: str) -> ast.AST:
+        """A call without keys and numbers of rows.
+
+        Args:
+            stem: of the operation, "" of a function.
+        """
+        if stem in _WITHOUT_ROWS:
+            return self.visit(node.args[_WITHOUT_ROWS[stem]])
+        of_row = bool(stem) and len(node.args) > 1 and _is_key(node.args[0])
+        node.args = [a for a in node.args[2 * of_row :] if self._base_of(a) is None]
+        if stem in _CALLS:
+            node.func = name(self.clones.program.operation(f"{stem}({len(node.args) - 1})"))
         return self.generic_visit(node)
 
     def _base_in_call(self, function: str) -> int:
@@ -223,41 +236,6 @@ class _InFormats(ast.NodeTransformer):
             constant = self.clones.program.layout.constants[node.args[1].id]
             return self.bases[node.args[0].id] + constant
         return None
-
-
-class _WithoutRows(ast.NodeTransformer):
-    """Takes keys and numbers of rows out of a function."""
-
-    def __init__(self, program: Program) -> None:
-        self.program, self.keys = program, {"sp_key"}
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """The function without its key."""
-        node.args.args = [a for a in node.args.args if a.arg not in self.keys]
-        return self.generic_visit(node)
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        """An assignment; that of a key goes."""
-        if not self._is_key(node.value):
-            return self.generic_visit(node)
-        self.keys.add(node.targets[0].id)  # type: ignore[attr-defined]
-        return None
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """A call without keys."""
-        operation = self.program.operations.get(called_name(node), "")
-        stem = operation.partition("(")[0]
-        if stem in _WITHOUT_ROWS:
-            return self.visit(node.args[_WITHOUT_ROWS[stem]])
-        of_row = bool(operation) and len(node.args) > 1 and _is_key(node.args[0])
-        node.args = [a for a in node.args[2 * of_row :] if not self._is_key(a)]
-        if stem in _CALLS:
-            node.func = name(self.program.operation(f"{stem}({len(node.args) - 1})"))
-        return self.generic_visit(node)
-
-    def _is_key(self, node: ast.AST) -> bool:
-        is_name = isinstance(node, ast.Name) and node.id in self.keys
-        return is_name or isinstance(node, ast.Call) and called_name(node) == "sp_row"
 
 
 def _copy(node: Any) -> Any:
