@@ -17,7 +17,7 @@ from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations.number_types import call_inlined
 from sciprec.precision.operations.operation import Operation
 from sciprec.precision.rounding.fixed_rounding import constant_at, word_at
-from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
+from sciprec.precision.rounding.sticky import Sticky, left_of_quotient, odd, two_sum
 from sciprec.precision.rounding.words import BIT, F64, I64, V64, apart, call, in_two_parts, jammed
 
 MOST_INLINED = 24
@@ -174,9 +174,7 @@ class ByAnyRow(ByRow):
     def div(self, b, x, y, row):
         x = self.taken(b, x, row)
         r = b.fdiv(x, y)
-        remainder = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
-        return self._rounded(b, r, error, row)
+        return self._rounded(b, r, left_of_quotient(b, r, x, y), row)
 
     def sqrt(self, b, x, row):
         r = call(b, "sqrt", x)

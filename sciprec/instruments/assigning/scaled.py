@@ -34,7 +34,7 @@ from sciprec.precision.rewriting.syntax import LiftError, name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
 from sciprec.precision.rounding.variant import RowVariant
-from sciprec.precision.rounding.words import V64, call
+from sciprec.precision.rounding.words import V64, ZERO, call
 
 SCALED, NOTED = "scaled", "noted"
 _FIRST_BIN = recording.BINS_AT + 1
@@ -59,7 +59,7 @@ class _Scaled(ByRow):
         return call(b, "fma", power, b.fneg(scale), call(b, "fma", power, scale, x))
 
     def is_binary64(self, b, row):
-        return b.fcmp_ordered("==", constant_at(b, row, self.scale_word), V64.constant(0.0))
+        return b.fcmp_ordered("==", constant_at(b, row, self.scale_word), ZERO)
 
     def add(self, b, x, y, row):
         """x + y of operands of any range, rounded once."""

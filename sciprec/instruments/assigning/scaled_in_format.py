@@ -30,7 +30,7 @@ from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import odd
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import RowVariant
-from sciprec.precision.rounding.words import F32, F64, I64, V32, V64, call, jammed
+from sciprec.precision.rounding.words import F32, F64, I64, V32, V64, call, invariant, jammed
 
 REACH = 100
 """The largest and the smallest scale of such a place are 2^100 and 2^-100."""
@@ -122,9 +122,7 @@ def _toward(b, total, lost):
 def _factor(b, row, index: int):
     """A number of a row that no kernel changes."""
     address = b.add(row, ir.Constant(I64, 4 * index)) if index else row
-    loaded = b.load(b.inttoptr(address, F32.as_pointer()))
-    loaded.set_metadata("invariant.load", b.module.add_metadata([]))
-    return loaded
+    return invariant(b, b.inttoptr(address, F32.as_pointer()))
 
 
 def variant(arithmetic: Arithmetic) -> RowVariant:

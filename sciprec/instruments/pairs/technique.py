@@ -15,7 +15,8 @@ from sciprec.instruments.tracing.operations import TECHNIQUES
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.operations.number_types import call_inlined, is_whole
 from sciprec.precision.operations.operation import Operation
-from sciprec.precision.rounding.words import I64, V64, call
+from sciprec.precision.rounding.native import by_method
+from sciprec.precision.rounding.words import I64, ONE, V64, ZERO, call
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -27,6 +28,7 @@ WHOLE = 2.0**53
 """The number of whole numbers of one sign that binary64 holds without a gap."""
 
 
+@by_method("of_pairs", add="plus", sub="minus", mul="times", div="over", sqrt="root")
 class Pairs(Companion):
     """A number as a normalised pair: the value is its high number, the low one beside it.
 
@@ -56,7 +58,7 @@ class Pairs(Companion):
 
     def exactly(self, b, value):
         """A binary64 number."""
-        return self.made(b, value, V64.constant(0.0))
+        return self.made(b, value, ZERO)
 
     def settled(self, b, x):
         """Return the number."""
@@ -78,34 +80,18 @@ class Pairs(Companion):
 
     again = rounded
 
-    def add(self, b, x, y, row):
-        """x + y."""
-        return self.of(b, double_word.plus(b, self.pair(b, x), self.pair(b, y)))
-
-    def sub(self, b, x, y, row):
-        """x - y."""
-        return self.of(b, double_word.minus(b, self.pair(b, x), self.pair(b, y)))
-
-    def mul(self, b, x, y, row):
-        """x y."""
-        return self.of(b, double_word.times(b, self.pair(b, x), self.pair(b, y)))
+    def of_pairs(self, b, function: str, *operands, row):
+        """An operation, by a function of `double_word`."""
+        return self.of(b, getattr(double_word, function)(b, *(self.pair(b, x) for x in operands)))
 
     def fma(self, b, x, y, z, row):
         """x y + z: a product and a sum."""
-        return self.add(b, self.mul(b, x, y, row), z, row)
-
-    def div(self, b, x, y, row):
-        """x / y."""
-        return self.of(b, double_word.over(b, self.pair(b, x), self.pair(b, y)))
-
-    def sqrt(self, b, x, row):
-        """The square root of x."""
-        return self.of(b, double_word.root(b, self.pair(b, x)))
+        return self.add(b, self.mul(b, x, y, row=row), z, row=row)
 
     def magnitude(self, b, x, row=None):
         """|x|."""
         high, low = self.pair(b, x)
-        negative = b.fcmp_ordered("<", high, V64.constant(0.0))
+        negative = b.fcmp_ordered("<", high, ZERO)
         return self.made(b, call(b, "fabs", high), b.select(negative, b.fneg(low), low))
 
     def compared(self, b, sign: str, x, y, tested, row):
@@ -130,7 +116,7 @@ class Pairs(Companion):
         first = b.select(apart, b.fcmp_ordered(sign, *lows), first)
         low = b.select(first, *lows)
         none = b.fcmp_unordered("uno", chosen, chosen)
-        return self.made(b, chosen, b.select(none, V64.constant(0.0), low))
+        return self.made(b, chosen, b.select(none, ZERO, low))
 
     def by_evaluate(self, context, b, row: Operation, values, ops, key):
         """An elementary function of pairs."""
@@ -147,22 +133,21 @@ class Pairs(Companion):
         y has no low number, or the quotient is a whole number of binary64.
         """
         (x, x_low), (y, y_low) = (self.pair(b, v) for v in values)
-        zero = V64.constant(0.0)
         remainder, of_low = b.frem(x, y), b.frem(x_low, y)
         times = call(b, "roundeven", b.fdiv(b.fsub(x, remainder), y))
         near = b.fcmp_ordered("<", call(b, "fabs", times), V64.constant(WHOLE))
-        plain = b.fcmp_ordered("==", y_low, zero)
-        less = double_word.times(b, (b.fneg(times), zero), (y_low, zero))
-        less = [b.select(plain, zero, n) for n in less]
+        plain = b.fcmp_ordered("==", y_low, ZERO)
+        less = double_word.times(b, (b.fneg(times), ZERO), (y_low, ZERO))
+        less = [b.select(plain, ZERO, n) for n in less]
         of_low = b.select(plain, of_low, x_low)
-        total = double_word.plus(b, (remainder, zero), (of_low, zero))
+        total = double_word.plus(b, (remainder, ZERO), (of_low, ZERO))
         return double_word.plus(b, total, less), b.or_(plain, near)
 
     def _modulo(self, b, values, sign):
         """The remainder of x / y that has a sign, that of +1 or -1; NaN where it is not known."""
         remainder, is_known = self._left(b, values)
         y = self.pair(b, self.magnitude(b, values[1]))
-        nothing = (V64.constant(0.0),) * 2
+        nothing = (ZERO,) * 2
         remainder = [b.fmul(sign, n) for n in remainder]
         for _ in range(3):
             more = double_word.plus(b, remainder, y)
@@ -179,19 +164,19 @@ class Pairs(Companion):
 
     def _remainder(self, b, row: Operation, values, native):
         """The rest of a division; of what is not finite, and beside a zero, that of binary64."""
-        one, floors = V64.constant(1.0), row.name != "fmod"
+        floors = row.name != "fmod"
         highs = [self.value(b, v) for v in values]
-        sign = call(b, "copysign", one, highs[int(floors)])
+        sign = call(b, "copysign", ONE, highs[int(floors)])
         high, low = self._modulo(b, values, sign)
         usual = self._usual(b, highs)
-        low = b.select(usual, low, V64.constant(0.0))
+        low = b.select(usual, low, ZERO)
         return self.made(b, b.select(usual, high, native), low)
 
     def _usual(self, b, highs):
         """Whether two numbers are finite, and the second one is not zero."""
         x, y = highs
         finite = b.fcmp_ordered("==", b.fsub(x, x), b.fsub(y, y))
-        return b.and_(finite, b.fcmp_ordered("!=", y, V64.constant(0.0)))
+        return b.and_(finite, b.fcmp_ordered("!=", y, ZERO))
 
     def by_fmod(self, context, b, row: Operation, values, ops, key):
         """The rest of C's division."""
@@ -207,15 +192,15 @@ class Pairs(Companion):
     def by_floordiv(self, context, b, row: Operation, values, ops, key):
         """The quotient of Python's division: (x - x mod y) / y, a whole number."""
         pairs, highs = [self.pair(b, v) for v in values], [self.value(b, v) for v in values]
-        sign = call(b, "copysign", V64.constant(1.0), highs[1])
+        sign = call(b, "copysign", ONE, highs[1])
         remainder = self._modulo(b, values, sign)
         quotient = double_word.over(b, double_word.minus(b, pairs[0], remainder), pairs[1])
         quotient = double_word.toward(b, "roundeven", quotient)
         native = ops._native(context, b, row.whole, highs, types.float64)
-        usual, zero = self._usual(b, highs), V64.constant(0.0)
-        high = b.select(b.fcmp_ordered("==", quotient[0], zero), native, quotient[0])
-        high = b.select(b.fcmp_ordered("==", high, zero), high, quotient[0])
-        return self.made(b, b.select(usual, high, native), b.select(usual, quotient[1], zero))
+        usual = self._usual(b, highs)
+        high = b.select(b.fcmp_ordered("==", quotient[0], ZERO), native, quotient[0])
+        high = b.select(b.fcmp_ordered("==", high, ZERO), high, quotient[0])
+        return self.made(b, b.select(usual, high, native), b.select(usual, quotient[1], ZERO))
 
 
 TECHNIQUES[PAIRS] = Pairs

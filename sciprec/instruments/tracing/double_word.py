@@ -19,7 +19,7 @@ import math
 from llvmlite import ir
 
 from sciprec.precision.rounding.sticky import two_sum
-from sciprec.precision.rounding.words import F64, I64, V64, call
+from sciprec.precision.rounding.words import F64, I64, ONE, V64, ZERO, call
 
 
 def normalised(b, high, low, plain=None):
@@ -33,7 +33,7 @@ def normalised(b, high, low, plain=None):
     residual = b.fsub(low, b.fsub(total, high))
     same = b.fcmp_unordered("==", total, plain)  # or no number
     finite = b.fcmp_ordered("<", call(b, "fabs", residual), V64.constant(math.inf))
-    return b.select(same, plain, total), b.select(finite, residual, V64.constant(0.0))
+    return b.select(same, plain, total), b.select(finite, residual, ZERO)
 
 
 def plus(b, x, y):
@@ -91,22 +91,21 @@ def compared(b, sign: str, x, y):
 def toward(b, function: str, x):
     """A pair rounded to a whole number by one of LLVM's functions."""
     high, low = x
-    zero, one = V64.constant(0.0), V64.constant(1.0)
     if function == "trunc":
-        up = b.fcmp_ordered("<", high, zero)
+        up = b.fcmp_ordered("<", high, ZERO)
         ends = [toward(b, f, x) for f in ("ceil", "floor")]
         high, low = (b.select(up, c, f) for c, f in zip(*ends, strict=True))
-        nothing = b.fcmp_ordered("==", high, zero)
+        nothing = b.fcmp_ordered("==", high, ZERO)
         return b.select(nothing, call(b, "copysign", high, x[0]), high), low
     near = call(b, function, high)
     is_whole = b.fcmp_ordered("==", near, high)
     if function == "roundeven":  # a tie of the high number is none where there is a low one
         floor = call(b, "floor", high)
         tie = b.fcmp_ordered("==", b.fsub(high, floor), V64.constant(0.5))
-        above = b.select(b.fcmp_ordered(">", low, zero), b.fadd(floor, one), floor)
-        moved = b.and_(tie, b.fcmp_ordered("!=", low, zero))
+        above = b.select(b.fcmp_ordered(">", low, ZERO), b.fadd(floor, ONE), floor)
+        moved = b.and_(tie, b.fcmp_ordered("!=", low, ZERO))
         near = b.select(moved, above, near)
-    return normalised(b, near, b.select(is_whole, call(b, function, low), zero))
+    return normalised(b, near, b.select(is_whole, call(b, function, low), ZERO))
 
 
 def of_integer(b, number, signed: bool):

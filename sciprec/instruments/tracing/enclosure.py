@@ -31,7 +31,7 @@ from sciprec.instruments.tracing.midpoints import (
     two_sum,
 )
 from sciprec.instruments.tracing.technique import Companion
-from sciprec.precision.rounding.words import BIT, I64, V64, apart, call
+from sciprec.precision.rounding.words import BIT, I64, ZERO, apart, call
 
 LARGEST_QUOTIENT = 2.0**51
 
@@ -339,8 +339,8 @@ def _rounding(b, value: Real, rounded) -> tuple[Real, Real]:
     """value - rounded as a sum of two, both zero where they are the same infinity or NaN."""
     result = Real(b, rounded)
     error = two_sum(value, -result)
-    nan = b.and_(b.fcmp_unordered("uno", value.value, V64.constant(0.0)),
-                 b.fcmp_unordered("uno", rounded, V64.constant(0.0)))  # fmt: skip
+    nan = b.and_(b.fcmp_unordered("uno", value.value, ZERO),
+                 b.fcmp_unordered("uno", rounded, ZERO))  # fmt: skip
     same = b.or_(value.compared("==", result), nan)
     return tuple(part.unless(same, 0.0) for part in error)
 

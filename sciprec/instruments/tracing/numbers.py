@@ -28,7 +28,7 @@ from numba.np.arrayobj import make_array, populate_array
 from sciprec.instruments.tracing import double_word
 from sciprec.precision.operations import arrays
 from sciprec.precision.operations.number_types import Companioned, identity
-from sciprec.precision.rounding.words import F64, I64
+from sciprec.precision.rounding.words import F64, I64, ZERO
 
 _REAL = (types.Integer, types.Boolean, types.Float)
 
@@ -172,7 +172,7 @@ def require_unwatched(kind: CompanionNumber, what: str) -> None:
 @lower_cast(CompanionNumber, types.Boolean)
 def _to_boolean(context, b, source, target, value):
     require_unwatched(source, "a number as a condition")
-    return b.fcmp_unordered("!=", b.extract_value(value, 0), ir.Constant(F64, 0.0))
+    return b.fcmp_unordered("!=", b.extract_value(value, 0), ZERO)
 
 
 @intrinsic
@@ -291,13 +291,13 @@ def constant_array(values: np.ndarray, dtype: CompanionDtype) -> np.ndarray | Co
     return CompanionArray(numbers, replace(dtype, narrow=narrow, raw=True))
 
 
-class _GivenArray(types.Type):
-    """The type of a `CompanionArray`, as an argument."""
+class _Given(types.Type):
+    """The type of a `CompanionArray`, or of a `CompanionValue`, as an argument."""
 
-    def __init__(self, array: types.Array):
-        self.array = array
-        self.numbers = types.Array(types.float64, array.ndim + 1, "C")
-        super().__init__(name=f"given({array})")
+    def __init__(self, inside: types.Array | CompanionNumber):
+        self.inside = inside
+        self.numbers = types.Array(types.float64, getattr(inside, "ndim", 0) + 1, "C")
+        super().__init__(name=f"given({inside})")
 
 
 @typeof_impl.register(CompanionArray)
@@ -306,17 +306,17 @@ def _typeof_array(value, context):
 
 
 @lru_cache(maxsize=256)
-def _given_array(dtype: CompanionDtype, ndim: int) -> _GivenArray:
-    return _GivenArray(types.Array(CompanionNumber(dtype), ndim, "C"))
+def _given_array(dtype: CompanionDtype, ndim: int) -> _Given:
+    return _Given(types.Array(CompanionNumber(dtype), ndim, "C"))
 
 
-@register_model(_GivenArray)
+@register_model(_Given)
 class _GivenModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("numbers", fe_type.numbers)])
 
 
-@unbox(_GivenArray)
+@unbox(_Given)
 def _unboxed(kind, value, c):
     attribute = c.pyapi.object_getattr_string(value, "numbers")
     numbers = c.unbox(kind.numbers, attribute)
@@ -326,7 +326,7 @@ def _unboxed(kind, value, c):
     return NativeValue(struct._getvalue(), is_error=numbers.is_error)
 
 
-@lower_constant(_GivenArray)
+@lower_constant(_Given)
 def _lowered_constant(context, b, kind, value):
     struct = cgutils.create_struct_proxy(kind)(context, b)
     numbers = np.ascontiguousarray(value.numbers)
@@ -334,21 +334,9 @@ def _lowered_constant(context, b, kind, value):
     return struct._getvalue()
 
 
-class _GivenValue(types.Type):
-    """The type of a `CompanionValue`, as an argument."""
-
-    def __init__(self, number: CompanionNumber):
-        self.number, self.numbers = number, types.Array(types.float64, 1, "C")
-        super().__init__(name=f"given({number})")
-
-
-register_model(_GivenValue)(_GivenModel)
-unbox(_GivenValue)(_unboxed)
-
-
 @typeof_impl.register(CompanionValue)
 def _typeof_value(value, context):
-    return _GivenValue(CompanionNumber(replace(value.dtype, raw=True)))
+    return _Given(CompanionNumber(replace(value.dtype, raw=True)))
 
 
 def _viewed(context, b, source: types.Array, target: types.Array, value):
@@ -417,13 +405,13 @@ def _as_it_is(kind):
 
 
 def _adopted(kind):
-    if not isinstance(kind, (_GivenArray, _GivenValue)):
+    if not isinstance(kind, _Given):
         return _as_it_is(kind)
-    result = kind.array if isinstance(kind, _GivenArray) else kind.number
+    result = kind.inside
 
     def emit(context, b, value):
         numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
-        if isinstance(kind, _GivenArray):
+        if isinstance(result, types.Array):
             return _viewed(context, b, kind.numbers, result, numbers)
         data = make_array(kind.numbers)(context, b, numbers).data
         return b.load(b.bitcast(data, number_type(result.lanes).as_pointer()), align=8)

@@ -19,7 +19,7 @@ from llvmlite import ir
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.rounding.sticky import two_sum
-from sciprec.precision.rounding.words import F64, I64, V64, call
+from sciprec.precision.rounding.words import F64, I64, ONE, V64, ZERO, call, invariant
 
 
 class Parts(Companion):
@@ -40,7 +40,7 @@ class Parts(Companion):
 
     def exact(self, b, x):
         """The exact value, to binary64; of a zero without error that zero, of its sign."""
-        return b.fsub(self.value(b, x), b.fadd(self.error(b, x), V64.constant(0.0)))
+        return b.fsub(self.value(b, x), b.fadd(self.error(b, x), ZERO))
 
     def exactly(self, b, value):
         """A tested value without error."""
@@ -55,9 +55,7 @@ class Parts(Companion):
     def mask(self, b, row):
         """Which lanes an operation's rounding goes to: 1.0 in each of them, and in lane 0."""
         address = b.add(row, ir.Constant(I64, 8 * self.words))
-        mask = b.load(b.inttoptr(address, self.beside_kind.as_pointer()), align=8)
-        mask.set_metadata("invariant.load", b.module.add_metadata([]))
-        return mask
+        return invariant(b, b.inttoptr(address, self.beside_kind.as_pointer()), align=8)
 
     def scaled(self, b, parts, slope):
         """Parts of an operand times a slope."""
@@ -67,13 +65,13 @@ class Parts(Companion):
         """A plain number x + residual that was rounded."""
         local = b.fsub(rounded, x)
         same = b.fcmp_ordered("==", rounded, x)  # infinities have no error
-        local = b.select(same, V64.constant(0.0), local)
+        local = b.select(same, ZERO, local)
         local = local if residual is None else b.fsub(local, residual)
         return self.booked(b, rounded, ir.Constant(self.beside_kind, None), local, row)
 
     def rerounded(self, b, x, rounded, row, operands=None, residual=None):
         """A number that was rounded once more; the exact one is x + residual."""
-        residual = V64.constant(0.0) if residual is None else residual
+        residual = ZERO if residual is None else residual
         local = self.local(b, rounded, self.value(b, x), residual)
         return self.booked(b, rounded, self.beside(b, x), local, row)
 
@@ -81,13 +79,12 @@ class Parts(Companion):
         """rounded - (near + residual); the residual is nothing where it is not finite, as beside
         infinities that both runs have.
         """
-        zero = V64.constant(0.0)
         if self.holds_products:  # finite numbers have finite sums and products in binary64
             missed = b.fsub(rounded, near)
             return _known(b, missed if residual is None else b.fsub(missed, residual))
-        residual = b.select(rows.is_finite(b, residual), residual, zero)
+        residual = b.select(rows.is_finite(b, residual), residual, ZERO)
         same = b.fcmp_ordered("==", rounded, near)
-        return b.fsub(b.select(same, zero, b.fsub(rounded, near)), residual)
+        return b.fsub(b.select(same, ZERO, b.fsub(rounded, near)), residual)
 
     def of_infinity(self, b, parts, exact, tested):
         """Parts of a result: none where it is the same infinity in both runs.
@@ -150,7 +147,7 @@ class Parts(Companion):
         error = b.fadd(parts, b.fsub(rounded, product))
         same = b.fcmp_ordered("==", b.fmul(exact_x, exact_y), product)
         same = b.and_(same, b.fcmp_unordered("uno", error, error))
-        return b.select(same, V64.constant(0.0), error)
+        return b.select(same, ZERO, error)
 
     def fma(self, b, x, y, z, row):
         """x y + z. Its exact error: Boldo and Muller (2011), ErrFma."""
@@ -170,10 +167,10 @@ class Parts(Companion):
         rounded, quotient = self._tested(b, "div", u, v), b.fdiv(u, v)
         remainder = call(b, "fma", b.fneg(quotient), v, u)
         local = self.local(b, rounded, quotient, b.fdiv(remainder, v))
-        exact, one = self.exact(b, y), V64.constant(1.0)
+        exact = self.exact(b, y)
         tiny = b.fcmp_ordered("<", call(b, "fabs", exact), V64.constant(2.0**-1000))
-        scale = b.select(tiny, V64.constant(2.0**200), one)  # beyond which 1 / y* overflows
-        inverse = b.fdiv(one, b.fmul(exact, scale))
+        scale = b.select(tiny, V64.constant(2.0**200), ONE)  # beyond which 1 / y* overflows
+        inverse = b.fdiv(ONE, b.fmul(exact, scale))
         factor = self.spread(b, b.fneg(quotient))
         parts = self.fused(b, self.beside(b, y), factor, self.beside(b, x))
         parts = self.scaled(b, self.scaled(b, parts, inverse), scale)
@@ -188,7 +185,7 @@ class Parts(Companion):
         remainder = call(b, "fma", b.fneg(root), root, u)
         local = self.local(b, rounded, root, b.fdiv(remainder, b.fadd(root, root)))
         both = b.fadd(root, call(b, "sqrt", self.exact(b, x)))
-        parts = self.sloped(b, x, b.fdiv(V64.constant(1.0), both))
+        parts = self.sloped(b, x, b.fdiv(ONE, both))
         return self.booked(b, rounded, parts, local, row)
 
     def sloped(self, b, x, slope):
@@ -201,11 +198,10 @@ class Parts(Companion):
     def magnitude(self, b, x, row=None):
         """|x|, with the secant of the absolute value; of a tested zero that is the exact sign."""
         value, exact, error = self.value(b, x), self.exact(b, x), self.error(b, x)
-        zero, one = V64.constant(0.0), V64.constant(1.0)
-        signed = b.select(b.fcmp_ordered("==", value, zero), exact, value)
-        sign = call(b, "copysign", one, signed)
+        signed = b.select(b.fcmp_ordered("==", value, ZERO), exact, value)
+        sign = call(b, "copysign", ONE, signed)
         sizes = b.fsub(call(b, "fabs", value), call(b, "fabs", exact))
-        crosses = b.fcmp_ordered("<", b.fmul(value, call(b, "copysign", one, exact)), zero)
+        crosses = b.fcmp_ordered("<", b.fmul(value, call(b, "copysign", ONE, exact)), ZERO)
         slope = b.select(crosses, b.fdiv(sizes, error), sign)
         return self.made(b, call(b, "fabs", value), self.scaled(b, self.beside(b, x), slope))
 
@@ -268,7 +264,7 @@ class PartsByStep(Parts):
         address = rows.load(b, rows.header_of(b, row), rows.MASK)
         mask = b.load(b.inttoptr(address, self.beside_kind.as_pointer()), align=8)
         factor = self.spread(b, rows.load(b, row, rows.FACTOR, F64))
-        return b.insert_element(b.fmul(mask, factor), V64.constant(1.0), ir.Constant(I64, 0))
+        return b.insert_element(b.fmul(mask, factor), ONE, ir.Constant(I64, 0))
 
     def passed(self, b, index, row, outermost: bool) -> None:
         """The mask of the next pass, where that is one of an outermost loop."""
@@ -293,11 +289,11 @@ class PartsOfWider(Parts):
     def booked(self, b, value, parts, local, row):
         """A number with or without its rounding."""
         factor = rows.load(b, row, rows.FACTOR, F64)
-        wide = b.fcmp_ordered("!=", factor, V64.constant(0.0))
+        wide = b.fcmp_ordered("!=", factor, ZERO)
         plain = b.fsub(value, local)
         wide = b.and_(wide, rows.is_finite(b, plain))
         value = b.select(wide, plain, value)
-        local = b.select(wide, V64.constant(0.0), local)
+        local = b.select(wide, ZERO, local)
         return super().booked(b, value, parts, local, row)
 
     def _tested(self, b, operation: str, *values):
@@ -309,4 +305,4 @@ class PartsOfWider(Parts):
 
 def _known(b, x):
     """A number; nothing in the place of NaN."""
-    return b.select(b.fcmp_ordered("ord", x, x), x, V64.constant(0.0))
+    return b.select(b.fcmp_ordered("ord", x, x), x, ZERO)

@@ -11,7 +11,7 @@ import hashlib
 from llvmlite import ir
 
 from sciprec.precision.rounding.fixed_rounding import word_at
-from sciprec.precision.rounding.words import F64, I64, V64, apart, call
+from sciprec.precision.rounding.words import F64, I64, V64, ZERO, apart, call, invariant
 
 CLOCK, STOP, STEP, HEALED_STEP, MASKS, MASK, LOOP, DONE, LENGTH = range(9)
 HEADER_WORDS = 9
@@ -59,9 +59,7 @@ def store(b, value, address, index: int) -> None:
 
 def header_of(b, row):
     """The header's address: the same in every row, whatever kernels write."""
-    loaded = load(b, row, HEADER)
-    loaded.set_metadata("invariant.load", b.module.add_metadata([]))
-    return loaded
+    return invariant(b, word_at(b, row, HEADER, I64))
 
 
 def named(stem: str, *facts) -> str:
@@ -84,7 +82,7 @@ def _relative_error(b, tested, high, low):
 
 def is_finite(b, x):
     """Whether a number is finite."""
-    return b.fcmp_ordered("==", b.fsub(x, x), V64.constant(0.0))
+    return b.fcmp_ordered("==", b.fsub(x, x), ZERO)
 
 
 def ticked(b, row):

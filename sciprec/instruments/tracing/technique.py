@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from sciprec.instruments.tracing import rows
+from sciprec.instruments.tracing import double_word, rows
 from sciprec.instruments.tracing.numbers import (
     beside_type,
     number_type,
@@ -22,7 +22,7 @@ from sciprec.precision.operations.number_types import call_inlined, is_narrow
 from sciprec.precision.operations.operation import Operation
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import two_sum
-from sciprec.precision.rounding.words import F32, F64, I64, V64, call
+from sciprec.precision.rounding.words import F32, F64, I64, ONE, V64, ZERO, call
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -170,10 +170,7 @@ class Companion(Native):
     def from_integer(self, b, i, signed: bool, row):
         """Any 64-bit integer, rounded once."""
         rounded = self._widened(b, self.base.from_integer(b, i, signed))
-        near = (b.sitofp if signed else b.uitofp)(i, F64)
-        small = b.icmp_unsigned("<", b.add(i, ir.Constant(I64, 1 << 53)), ir.Constant(I64, 1 << 54))
-        back = b.select(small, i, (b.fptosi if signed else b.fptoui)(near, I64))
-        residual = b.sitofp(b.sub(i, back), F64)
+        near, residual = double_word.of_integer(b, i, signed)
         return self.entered(b, near, rounded, residual, row)
 
     def rounded(self, b, x, row):
@@ -196,8 +193,7 @@ class Companion(Native):
             first: whether the tested run chose the first.
         """
         favour = b.fmul(exact, ir.Constant(F64, sign))
-        zero = ir.Constant(F64, 0.0)
-        return b.select(first, b.fcmp_ordered("<", favour, zero), b.fcmp_ordered(">", favour, zero))
+        return b.select(first, b.fcmp_ordered("<", favour, ZERO), b.fcmp_ordered(">", favour, ZERO))
 
     def remainder(self, b, values, remainder, missing, q, of_dividend: bool, row):
         """x - q y, an integer q times.
@@ -226,9 +222,9 @@ class Companion(Native):
     def by_sign(self, context, b, row: Operation, values, ops, key):
         """-1 or 1; of a zero or NaN its tested value."""
         (x,) = values
-        value, one = self.signed(b, x, key), V64.constant(1.0)
-        signed = call(b, "copysign", one, value)
-        moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
+        value = self.signed(b, x, key)
+        signed = call(b, "copysign", ONE, value)
+        moved = b.select(b.fcmp_ordered("!=", value, ZERO), signed, value)
         return self.exactly(b, moved)
 
     def by_copysign(self, context, b, row: Operation, values, ops, key):
@@ -251,14 +247,14 @@ class Companion(Native):
     def by_mod(self, context, b, row: Operation, values, ops, key):
         """x - q y with the integer q of the tested run, rounded once; so is `by_fmod`."""
         x, y = (self.value(b, v) for v in values)
-        exact, zero = b.frem(x, y), V64.constant(0.0)
+        exact = b.frem(x, y)
         is_mod = row.name == "mod"
         if is_mod:
-            other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
-            other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
+            other = b.xor(b.fcmp_ordered("<", exact, ZERO), b.fcmp_ordered("<", y, ZERO))
+            other = b.and_(other, b.fcmp_ordered("!=", exact, ZERO))
         rounded = self._plainly(context, b, row.name, (x, y))
         remainder, missing = (
-            two_sum(b, exact, b.select(other, y, zero)) if is_mod else (exact, zero)
+            two_sum(b, exact, b.select(other, y, ZERO)) if is_mod else (exact, ZERO)
         )
         q = call(b, "roundeven", b.fdiv(b.fsub(x, remainder), y))
         chosen = self.times(b, values, q, key, is_mod)
@@ -362,7 +358,7 @@ class _Function:
             return None
         residual, b = self.called(self.residual, *operands, value), self.b
         tiny = b.fcmp_ordered("<", call(b, "fabs", value), V64.constant(UNSEEN))
-        return b.select(tiny, V64.constant(0.0), residual)
+        return b.select(tiny, ZERO, residual)
 
     def missed(self, value):
         """By how much a value and its rest may miss the function, of a random sign."""

@@ -26,13 +26,13 @@ from llvmlite import ir
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.rounding.sticky import two_sum
-from sciprec.precision.rounding.words import F64, I64, V64, apart, call
+from sciprec.precision.rounding.words import F64, I64, ONE, V64, ZERO, apart, call
 
 FOLLOWED_LANES = 4
 """Numbers beside a value where the exact value's own error is followed."""
 SURELY = 4.0
 """How many times as large as drift and doubt the error of an exact value is taken to be."""
-LOST, ZERO = 2.0**-10, 2.0**-80
+LOST, CANCELLED = 2.0**-10, 2.0**-80
 """Of an exact value: a drift or a doubt beyond that leaves nothing of it. Of what is added: a sum
 that drifts by less is a zero where nothing is left of it."""
 SMALL, UNDERFLOWN = 2.0**-900, 2.0**-1072
@@ -60,18 +60,18 @@ class Twin(Companion):
     def stray(self, b, x):
         """Drift and doubt of the exact value; nothing where they are not followed."""
         if not self.follows:
-            return V64.constant(0.0), V64.constant(0.0)
+            return ZERO, ZERO
         return self.lane(b, x, 2), call(b, "fabs", self.lane(b, x, 3))
 
     def with_pair(self, b, value, high, low, stray=None):
         """A number of a tested value and an exact one; the rest of an infinity, or of what is made
         of one, is nothing.
         """
-        zero, finite = V64.constant(0.0), b.and_(rows.is_finite(b, high), rows.is_finite(b, low))
-        low = b.select(finite, low, zero)
-        none = b.fcmp_ordered("==", low, zero)
+        finite = b.and_(rows.is_finite(b, high), rows.is_finite(b, low))
+        low = b.select(finite, low, ZERO)
+        none = b.fcmp_ordered("==", low, ZERO)
         total = b.select(none, high, b.fadd(high, low))  # a zero keeps its sign
-        residual = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), zero)
+        residual = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), ZERO)
         beside = ir.Constant(self.beside_kind, None)
         numbers = (total, residual, *(stray or ())) if self.follows else (total, residual)
         for place, number in enumerate(numbers):
@@ -80,7 +80,7 @@ class Twin(Companion):
 
     def settled(self, b, x):
         """Return the number as one that was stored: the last one beside it is no negative zero."""
-        last = b.fadd(self.lane(b, x, 1), V64.constant(0.0))
+        last = b.fadd(self.lane(b, x, 1), ZERO)
         last = self.stray(b, x)[1] if self.follows else last
         place = ir.Constant(I64, self.lanes - 1)
         beside = b.insert_element(self.beside(b, x), last, place)
@@ -88,7 +88,7 @@ class Twin(Companion):
 
     def exactly(self, b, value):
         """A tested value without error."""
-        return self.with_pair(b, value, value, V64.constant(0.0))
+        return self.with_pair(b, value, value, ZERO)
 
     # ---- notes ---------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Twin(Companion):
             verdict = apart(b, "sciprec.judged", judged, _judged, total, *stray, least)
             stray = [b.extract_element(verdict, ir.Constant(I64, n)) for n in (0, 1)]
         number = self.with_pair(b, rounded, *pair, stray)
-        worst, finite = V64.constant(0.0), ir.Constant(ir.IntType(1), 1)
+        worst, finite = ZERO, ir.Constant(ir.IntType(1), 1)
         if not operands:  # an infinity that is given is no event
             finite = rows.is_finite(b, plain)
         for operand in operands:
@@ -144,20 +144,19 @@ class Twin(Companion):
             rows.happened(b, row, event, occurs, clock, of_exact[event], endless)
         leaves = b.or_(b.not_(rows.is_finite(b, rounded)), of_tested[rows.VANISHED])
         beyond = b.or_(b.not_(rows.is_finite(b, healed)), of_exact[rows.VANISHED])
-        inside = b.select(beyond, call(b, "copysign", V64.constant(1.0), high), healed)
+        inside = b.select(beyond, call(b, "copysign", ONE, high), healed)
         held = b.select(b.and_(leaves, b.not_(endless)), inside, rounded)
         return self._treated(b, rounded, healed, held, row)
 
     def _events(self, b, rounded, plain) -> dict:
         """Word of an event -> whether a result and its rounding are one."""
         beyond = b.fcmp_ordered(">", call(b, "fabs", plain), V64.constant(self.format.max_finite))
-        zero = V64.constant(0.0)
         return {
             rows.NO_NUMBER: b.fcmp_unordered("uno", rounded, rounded),
             rows.INFINITE: b.fcmp_ordered("==", call(b, "fabs", rounded), _infinity()),
             rows.SATURATED: b.and_(rows.is_finite(b, rounded), beyond),
-            rows.VANISHED: b.and_(b.fcmp_ordered("==", rounded, zero),
-                                  b.fcmp_ordered("!=", plain, zero)),
+            rows.VANISHED: b.and_(b.fcmp_ordered("==", rounded, ZERO),
+                                  b.fcmp_ordered("!=", plain, ZERO)),
         }  # fmt: skip
 
     def _treated(self, b, rounded, healed, held, row):
@@ -175,7 +174,7 @@ class Twin(Companion):
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         difference = b.fadd(b.fsub(u, v), b.fsub(u_low, v_low))
         compare = b.fcmp_unordered if sign == "!=" else b.fcmp_ordered
-        exact = compare(sign, difference, V64.constant(0.0))
+        exact = compare(sign, difference, ZERO)
         has_exact = rows.is_finite(b, difference)
         slack = b.fadd(self._slack(b, x), self._slack(b, y))
         return self._decided(b, exact, tested, has_exact, self._within(b, difference, slack), row)
@@ -205,9 +204,8 @@ class Twin(Companion):
 
     def _within(self, b, distance, slack):
         """Whether exact values may be on the other side of what is so far away."""
-        zero = V64.constant(0.0)
         near = b.fcmp_ordered("<=", call(b, "fabs", distance), slack)
-        return b.and_(near, b.fcmp_ordered(">", slack, zero))
+        return b.and_(near, b.fcmp_ordered(">", slack, ZERO))
 
     def stepped(self, b, function, x, tested, row):
         """The value of a function that is constant between steps; note whether the exact value is
@@ -216,8 +214,8 @@ class Twin(Companion):
         high, low = self.pair(b, x)
         exact = function(high)
         is_whole = b.fcmp_ordered("==", high, exact)  # low decides on which side of a step it is
-        below = b.and_(is_whole, b.fcmp_ordered("<", low, V64.constant(0.0)))
-        lower = b.fsub(exact, V64.constant(1.0))
+        below = b.and_(is_whole, b.fcmp_ordered("<", low, ZERO))
+        lower = b.fsub(exact, ONE)
         exact = b.select(b.and_(below, b.fcmp_ordered("<", function(lower), exact)), lower, exact)
         slack = self._slack(b, x)
         ends = [function(join(high, slack)) for join in (b.fsub, b.fadd)]
@@ -228,12 +226,11 @@ class Twin(Companion):
     def signed(self, b, x, row, of_zero: bool = False):
         """The value whose sign is taken; note whether the exact one has another."""
         value, (high, _) = self.value(b, x), self.pair(b, x)
-        one, zero = V64.constant(1.0), V64.constant(0.0)
         signs = []
         for number in (high, value):
-            sign = call(b, "copysign", one, number)
-            nothing = b.fcmp_ordered("==", number, zero)
-            signs.append(sign if of_zero else b.select(nothing, zero, sign))
+            sign = call(b, "copysign", ONE, number)
+            nothing = b.fcmp_ordered("==", number, ZERO)
+            signs.append(sign if of_zero else b.select(nothing, ZERO, sign))
         has_exact = b.and_(rows.is_finite(b, high), b.fcmp_ordered("==", value, value))
         unsure = self._within(b, high, self._slack(b, x))
         chosen = self._decided(b, *signs, has_exact, unsure, row)
@@ -245,25 +242,24 @@ class Twin(Companion):
 
     def times(self, b, values, q, row, floors: bool):
         """The integer that a quotient is rounded to; note whether it is another of exact values."""
-        one, zero = V64.constant(1.0), V64.constant(0.0)
         dividend, (divisor, divisor_low) = self.pair(b, values[0])[0], self.pair(b, values[1])
-        sign = call(b, "copysign", one, divisor if floors else dividend)  # of the remainder
-        way = one if floors else b.fmul(sign, call(b, "copysign", one, divisor))
+        sign = call(b, "copysign", ONE, divisor if floors else dividend)  # of the remainder
+        way = ONE if floors else b.fmul(sign, call(b, "copysign", ONE, divisor))
         size = b.fmul(sign, divisor) if floors else call(b, "fabs", divisor)
         size_low = b.fmul(divisor_low, b.fmul(sign, way))
 
         def left(times):
             """The remainder, of the sign that it should have, and by how much it is too large."""
             beside = self.difference(b, *values, times)
-            number = self.made(b, zero, beside)
+            number = self.made(b, ZERO, beside)
             high, low = (b.fmul(sign, n) for n in self.pair(b, number))
             return high, b.fadd(b.fsub(high, size), b.fsub(low, size_low)), self._slack(b, number)
 
         near, _, _ = left(q)
         exact = b.fadd(q, b.fmul(way, call(b, "floor", b.fdiv(near, size))))
         below, above, _ = left(exact)
-        exact = b.select(b.fcmp_ordered("<", below, zero), b.fsub(exact, way), exact)
-        exact = b.select(b.fcmp_ordered(">=", above, zero), b.fadd(exact, way), exact)
+        exact = b.select(b.fcmp_ordered("<", below, ZERO), b.fsub(exact, way), exact)
+        exact = b.select(b.fcmp_ordered(">=", above, ZERO), b.fadd(exact, way), exact)
         below, above, slack = left(exact)
         slack = b.fadd(slack, self._slack(b, values[1]))
         unsure = b.or_(*(self._within(b, n, slack) for n in (below, above)))
@@ -283,7 +279,7 @@ class Twin(Companion):
     def entered(self, b, x, rounded, residual, row):
         """A plain number x + residual that was rounded; the exact one is moved as the row says."""
         moved = b.fmul(x, rows.load(b, row, rows.MOVED, F64))
-        moved = b.select(rows.is_finite(b, moved), moved, V64.constant(0.0))
+        moved = b.select(rows.is_finite(b, moved), moved, ZERO)
         pair = x, moved if residual is None else b.fadd(residual, moved)
         return self.finished(b, rounded, x, pair, (), row)
 
@@ -344,14 +340,13 @@ class Twin(Companion):
         missed = call(b, "fma", b.fneg(low), v_low, call(b, "fma", b.fneg(low), v, remainder))
         missed = b.fadd(missed, call(b, "fma", less, v_low, b.fneg(product)))
         missed = b.fadd(missed, b.fadd(first, second))
-        nothing, size = b.fcmp_ordered("==", u, V64.constant(0.0)), call(b, "fabs", v)
-        for tiny, per in ((u, V64.constant(1.0)), (quotient, size)):
+        nothing, size = b.fcmp_ordered("==", u, ZERO), call(b, "fabs", v)
+        for tiny, per in ((u, ONE), (quotient, size)):
             missed = b.fadd(missed, b.fmul(_underflown(b, tiny, nothing), per))
         (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
         drift = b.fadd(call(b, "fma", less, dy, dx), missed)
-        one = V64.constant(1.0)
         share = b.fdiv(y_doubt, size)
-        share = b.select(b.fcmp_unordered(">", share, one), one, share)
+        share = b.select(b.fcmp_unordered(">", share, ONE), ONE, share)
         of_y = b.fmul(call(b, "fabs", quotient), share)
         stray = b.fdiv(drift, b.fadd(v, dy)), _larger(b, b.fdiv(x_doubt, size), of_y)
         rounded = self._tested(b, "div", *values)
@@ -367,13 +362,12 @@ class Twin(Companion):
         low = b.fdiv(remainder, twice)
         missing = call(b, "fma", b.fneg(low), twice, remainder)
         missed = b.fadd(missed, call(b, "fma", b.fneg(low), low, missing))
-        zero = V64.constant(0.0)
-        nothing = b.fcmp_ordered("==", root, zero)
-        pair = root, b.select(nothing, zero, low)
+        nothing = b.fcmp_ordered("==", root, ZERO)
+        pair = root, b.select(nothing, ZERO, low)
         dx, x_doubt = self.stray(b, x)
         dx = b.select(nothing, dx, b.fadd(dx, missed))
         sizes = (call(b, "fabs", b.fadd(u, dx)), b.fadd(call(b, "fabs", u), x_doubt))
-        slopes = [b.fdiv(V64.constant(1.0), b.fadd(call(b, "sqrt", n), root)) for n in sizes]
+        slopes = [b.fdiv(ONE, b.fadd(call(b, "sqrt", n), root)) for n in sizes]
         stray = [_unless_zero(b, n, s) for n, s in zip((dx, x_doubt), slopes, strict=True)]
         rounded = self._tested(b, "sqrt", value)
         return self.finished(b, rounded, call(b, "sqrt", value), pair, (x,), row, stray)
@@ -381,7 +375,7 @@ class Twin(Companion):
     def magnitude(self, b, x, row=None):
         """|x|."""
         high, low = self.pair(b, x)
-        negative = b.fcmp_ordered("<", high, V64.constant(0.0))
+        negative = b.fcmp_ordered("<", high, ZERO)
         high, low = call(b, "fabs", high), b.select(negative, b.fneg(low), low)
         drift, doubt = self.stray(b, x)
         stray = b.select(negative, b.fneg(drift), drift), doubt
@@ -399,7 +393,7 @@ class Twin(Companion):
 
     def difference(self, b, x, y, factor):
         """x - factor y, where the factor is exact: what is beside it."""
-        scaled, missed = _times(b, self.pair(b, y), (b.fneg(factor), V64.constant(0.0)))
+        scaled, missed = _times(b, self.pair(b, y), (b.fneg(factor), ZERO))
         pair, more = _plus(b, self.pair(b, x), scaled)
         (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
         drift = b.fadd(call(b, "fma", b.fneg(factor), dy, dx), b.fadd(missed, more))
@@ -411,18 +405,17 @@ class Twin(Companion):
         that is not seen the own rounding counts as exact.
         """
         highs, lows = zip(*(self.pair(b, v) for v in values), strict=True)
-        nothing = V64.constant(0.0)
         exact = function.value(*highs)
-        low = function.rest(highs, exact) or nothing
+        low = function.rest(highs, exact) or ZERO
         if not function.is_seen:
             unseen = b.fsub(near, function.value(*tested))
-            low = b.select(rows.is_finite(b, unseen), unseen, nothing)
-        drift, doubt = function.missed(exact), nothing
+            low = b.select(rows.is_finite(b, unseen), unseen, ZERO)
+        drift, doubt = function.missed(exact), ZERO
         for index, operand in enumerate(values):
             if len(values) == 1:
                 slope = function.slope(highs[0], b.fneg(lows[0]), exact)
             else:
-                slope = function.slope_along(not index, highs[index], nothing, highs[1 - index])
+                slope = function.slope_along(not index, highs[index], ZERO, highs[1 - index])
             step = _unless_zero(b, lows[index], slope)
             low = b.fadd(low, step)
             drift = b.fadd(drift, _bent(b, lows[index], step, exact))
@@ -441,8 +434,7 @@ def _is(b, word, value: int):
 
 def _unless_zero(b, x, slope):
     """x times a slope that may be infinite where x is zero."""
-    zero = V64.constant(0.0)
-    return b.select(b.fcmp_ordered("==", x, zero), zero, b.fmul(x, slope))
+    return b.select(b.fcmp_ordered("==", x, ZERO), ZERO, b.fmul(x, slope))
 
 
 def _moved(b, x, slope):
@@ -458,10 +450,9 @@ def _bent(b, low, step, exact):
     """The size of what a slope misses behind the low number of an operand that is large, as in the
     sine of 10^9.
     """
-    zero, one = V64.constant(0.0), V64.constant(1.0)
-    missed = b.fdiv(b.fmul(step, step), _larger(b, call(b, "fabs", exact), one))
+    missed = b.fdiv(b.fmul(step, step), _larger(b, call(b, "fabs", exact), ONE))
     large = b.fcmp_ordered(">", call(b, "fabs", low), V64.constant(2.0**-40))
-    return b.select(large, missed, zero)
+    return b.select(large, missed, ZERO)
 
 
 def _larger(b, x, y):
@@ -473,22 +464,22 @@ def _is_clean(b, exact, drift):
     """Whether an exact value is known, and not zero."""
     part = b.fmul(call(b, "fabs", exact), V64.constant(LOST))
     clean = b.fcmp_ordered("<=", call(b, "fabs", drift), part)
-    return b.and_(clean, b.fcmp_ordered("!=", exact, V64.constant(0.0)))
+    return b.and_(clean, b.fcmp_ordered("!=", exact, ZERO))
 
 
 def _least_of_sum(b, added):
     """The least drift by which a sum of these is lost: a part of the largest that is known."""
-    largest = V64.constant(0.0)
+    largest = ZERO
     for exact, drift in added:
-        size = b.select(_is_clean(b, exact, drift), call(b, "fabs", exact), V64.constant(0.0))
+        size = b.select(_is_clean(b, exact, drift), call(b, "fabs", exact), ZERO)
         largest = _larger(b, largest, size)
-    none = b.fcmp_ordered("==", largest, V64.constant(0.0))
-    return b.select(none, _infinity(), b.fmul(largest, V64.constant(ZERO)))
+    none = b.fcmp_ordered("==", largest, ZERO)
+    return b.select(none, _infinity(), b.fmul(largest, V64.constant(CANCELLED)))
 
 
 def _least_of_product(b, operands):
     """The least drift by which a product or quotient is lost: any, if all operands are known."""
-    least = V64.constant(0.0)
+    least = ZERO
     for exact, drift in operands:
         least = b.select(_is_clean(b, exact, drift), least, _infinity())
     return least
@@ -501,7 +492,6 @@ def _judged(b, exact, drift, doubt, least):
     Args:
         least: the least drift that counts.
     """
-    zero = V64.constant(0.0)
     size, moved = call(b, "fabs", exact), call(b, "fabs", drift)
     part = b.fmul(size, V64.constant(LOST))
     drifts = b.and_(b.fcmp_unordered(">", moved, part), b.fcmp_unordered(">", moved, least))
@@ -511,7 +501,7 @@ def _judged(b, exact, drift, doubt, least):
     doubt = b.select(lost, total, doubt)
     result = ir.Constant(ir.VectorType(F64, 2), None)
     for place, number in enumerate((drift, doubt)):
-        number = b.select(rows.is_finite(b, exact), number, zero)
+        number = b.select(rows.is_finite(b, exact), number, ZERO)
         result = b.insert_element(result, number, ir.Constant(I64, place))
     return result
 
@@ -534,8 +524,7 @@ def _times(b, x, y):
     crossed, first = two_sum(b, *across)
     low, second = two_sum(b, residual, crossed)
     missed = b.fadd(missed, b.fadd(first, second))
-    zero = V64.constant(0.0)
-    nothing = b.or_(*(b.fcmp_ordered("==", n[0], zero) for n in (x, y)))
+    nothing = b.or_(*(b.fcmp_ordered("==", n[0], ZERO) for n in (x, y)))
     return (product, low), b.fadd(missed, _underflown(b, product, nothing))
 
 
@@ -543,4 +532,4 @@ def _underflown(b, size, nothing):
     """The error of a result whose low number underflows; nothing where an operand is zero."""
     small = b.fcmp_ordered("<", call(b, "fabs", size), V64.constant(SMALL))
     small = b.and_(small, b.not_(nothing))
-    return b.select(small, V64.constant(UNDERFLOWN), V64.constant(0.0))
+    return b.select(small, V64.constant(UNDERFLOWN), ZERO)

@@ -26,8 +26,8 @@ from numba.core import cgutils
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding.around import RowVariant
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
-from sciprec.precision.rounding.words import BIT, F64, I64, V64, apart, call
+from sciprec.precision.rounding.sticky import Sticky, left_of_quotient, odd, two_sum
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, ZERO, apart, call, invariant
 
 ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LARGEST = range(7)
@@ -44,9 +44,7 @@ def word_at(b: ir.IRBuilder, row, index: int, kind: ir.Type):
 
 def constant_at(b: ir.IRBuilder, row, index: int):
     """A number of a row that no kernel changes."""
-    loaded = b.load(word_at(b, row, index, F64))
-    loaded.set_metadata("invariant.load", b.module.add_metadata([]))
-    return loaded
+    return invariant(b, word_at(b, row, index, F64))
 
 
 def marks_slot(b: ir.IRBuilder):
@@ -135,9 +133,7 @@ class Fixed(Native):
 
     def div(self, b, x, y, row):
         r = b.fdiv(x, y)
-        remainder = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
-        return self._placed(b, row, odd(b, r, error), saturates=True)
+        return self._placed(b, row, odd(b, r, left_of_quotient(b, r, x, y)), saturates=True)
 
     def sqrt(self, b, x, row):
         r = call(b, "sqrt", x)
@@ -198,7 +194,7 @@ class Fixed(Native):
         if self.variant.enforces:
             if saturates or self.format.saturate:
                 return self._careful(b, row, r)
-            return self._pair(b, row, r, V64.constant(0.0))
+            return self._pair(b, row, r, ZERO)
         shifted = b.fadd(r, constant_at(b, row, SHIFT))
         return self._marked(b, row, shifted, lambda rounded: b.fsub(r, rounded))
 
@@ -224,16 +220,16 @@ class Fixed(Native):
         rounding = self.arithmetic.rounding
         if rounding == "rn":
             return None
-        zero, unit, residual = V64.constant(0.0), constant_at(b, row, UNIT), error(rounded)
-        below = b.fcmp_ordered("<", residual, zero)
-        above = b.fcmp_ordered(">", residual, zero)
+        unit, residual = constant_at(b, row, UNIT), error(rounded)
+        below = b.fcmp_ordered("<", residual, ZERO)
+        above = b.fcmp_ordered(">", residual, ZERO)
         if rounding == "rz":
-            down = b.and_(below, b.fcmp_ordered(">", rounded, zero))
-            up = b.and_(above, b.fcmp_ordered("<", rounded, zero))
+            down = b.and_(below, b.fcmp_ordered(">", rounded, ZERO))
+            up = b.and_(above, b.fcmp_ordered("<", rounded, ZERO))
         else:
             no = ir.Constant(BIT, 0)
             down, up = (below, no) if rounding == "rd" else (no, above)
-        return b.select(down, b.fneg(unit), b.select(up, unit, zero))
+        return b.select(down, b.fneg(unit), b.select(up, unit, ZERO))
 
     def _careful(self, b, row, r):
         """Rounded, with the ends enforced and everything unusual counted."""
@@ -281,9 +277,9 @@ class Fixed(Native):
         """The result (zero for NaN); counts results beyond the range and NaN, and keeps the largest
         finite size beyond the range.
         """
-        zero, unit = V64.constant(0.0), ir.Constant(I64, 1)
+        unit = ir.Constant(I64, 1)
         nan = b.fcmp_unordered("uno", r, r)
-        result = b.select(nan, zero, result)
+        result = b.select(nan, ZERO, result)
         beyond = b.and_(beyond, b.not_(nan))
         with cgutils.if_unlikely(b, b.or_(beyond, nan)):
             for condition, word in ((beyond, SATURATED), (nan, INVALID)):

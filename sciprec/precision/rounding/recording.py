@@ -11,7 +11,7 @@ from numba.core import cgutils
 from sciprec.precision.rounding import fixed_rounding
 from sciprec.precision.rounding.around import Around
 from sciprec.precision.rounding.fixed_rounding import word_at
-from sciprec.precision.rounding.words import F64, I64, V64, apart, call
+from sciprec.precision.rounding.words import F64, I64, V64, ZERO, apart, call
 
 BINS = 120
 LEAST_EXPONENT = -80
@@ -43,7 +43,7 @@ def _noted(b, r, row):
     size = call(b, "fabs", r)
     word = V64.to_word(b, size)
     finite = b.fcmp_ordered("<", size, V64.constant(float("inf")))
-    zero = b.fcmp_ordered("==", r, V64.constant(0.0))
+    zero = b.fcmp_ordered("==", r, ZERO)
     usable = b.and_(finite, b.not_(zero))
     exponent = b.sub(b.lshr(word, ir.Constant(I64, 52)), ir.Constant(I64, 1023))
     number = b.sub(exponent, ir.Constant(I64, LEAST_EXPONENT))

@@ -108,9 +108,7 @@ class Sticky(Native):
     def div(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
         r = b.fdiv(x, y)
-        remainder = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
-        return self._rounded(b, r, error, ties=False, **key)
+        return self._rounded(b, r, left_of_quotient(b, r, x, y), ties=False, **key)
 
     def sqrt(self, b, x, **key):
         x = self.widen(b, x)
@@ -217,6 +215,12 @@ def two_sum(b: ir.IRBuilder, x: Any, y: Any) -> tuple[Any, Any]:
     s = b.fadd(x, y)
     t = b.fsub(s, x)
     return s, b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
+
+
+def left_of_quotient(b, r, x, y):
+    """A number of the sign that x / y - r has: r y less than x, over y's sign."""
+    remainder = call(b, "fma", b.fneg(r), y, x)
+    return V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
 
 
 def odd(b, r, error, view: View = V64):

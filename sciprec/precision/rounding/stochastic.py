@@ -17,15 +17,17 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from sciprec.precision.formats.backend import Arithmetic
-from sciprec.precision.rounding.sticky import Sticky, Wide, two_sum
+from sciprec.precision.rounding.sticky import Sticky, Wide, left_of_quotient, two_sum
 from sciprec.precision.rounding.words import (
     BIT,
     F32,
     F64,
     I32,
     I64,
+    ONE,
     V32,
     V64,
+    ZERO,
     call,
     in_two_parts,
     nan_of,
@@ -58,12 +60,12 @@ class Stochastic(Sticky):
 
         A quotient is beyond a number where its remainder is beyond what that number leaves.
         """
-        fmt, zero = self.format, V64.constant(0.0)
+        fmt = self.format
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
         lower, below = size, ir.Constant(BIT, 0)
         if error is not None:
             error = V64.to_float(b, b.xor(V64.to_word(b, error), sign))
-            below = b.fcmp_ordered("<", error, zero)
+            below = b.fcmp_ordered("<", error, ZERO)
             lower = V64.to_float(b, b.sub(V64.to_word(b, size), b.zext(below, I64)))
         power = V64.power(b, lower, fmt.min_normal if fmt.subnormals else 2.0**-900)
         top = V64.constant(2.0**1000)
@@ -73,15 +75,15 @@ class Stochastic(Sticky):
         integer = call(b, "floor", b.fmul(lower, places))
         fraction = b.fsub(b.fmul(size, places), integer)
         if self.rule.even_chances:
-            some = b.fcmp_ordered("!=", fraction, zero)
+            some = b.fcmp_ordered("!=", fraction, ZERO)
             if error is not None:
-                some = b.or_(some, b.fcmp_ordered("!=", error, zero))
+                some = b.or_(some, b.fcmp_ordered("!=", error, ZERO))
             goes = b.and_(some, _coin(b, draw))
             return self._ended(b, r, b.fadd(integer, b.uitofp(goes, F64)), spacing, sign)
         beyond = b.fsub(fraction, b.fsub(V64.constant(2.0), _number(b, draw)))
-        error = zero if error is None else b.fmul(error, places)
+        error = ZERO if error is None else b.fmul(error, places)
         if draw.second is None:  # u may be 0, and an error below 0 too small for binary64
-            lost = b.and_(below, b.fcmp_ordered("==", error, zero))
+            lost = b.and_(below, b.fcmp_ordered("==", error, ZERO))
             error = b.select(lost, V64.constant(-(2.0**-1074)), error)
         if divisor is None:
             goes = b.fcmp_ordered(">=", beyond, b.fneg(error))
@@ -89,7 +91,7 @@ class Stochastic(Sticky):
             excess = call(b, "fma", beyond, divisor, error)
             if root:
                 excess = call(b, "fma", b.fneg(beyond), b.fmul(beyond, spacing), excess)
-            goes = b.fcmp_ordered(">=", excess, zero)
+            goes = b.fcmp_ordered(">=", excess, ZERO)
         return self._ended(b, r, b.fadd(integer, b.uitofp(goes, F64)), spacing, sign)
 
     def _ended(self, b, r, integer, spacing, sign):
@@ -101,9 +103,8 @@ class Stochastic(Sticky):
 
     def div(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
-        r, sign = b.fdiv(x, y), V64.sign_word(b, y)
-        remainder = V64.to_word(b, call(b, "fma", b.fneg(r), y, x))
-        error = V64.to_float(b, b.xor(remainder, sign))
+        r = b.fdiv(x, y)
+        error = left_of_quotient(b, r, x, y)
         return self._rounded(b, r, error, divisor=call(b, "fabs", y), **key)
 
     def sqrt(self, b, x, **key):
@@ -135,7 +136,7 @@ class WideStochastic(Wide, Stochastic):
         """
         if not self.rule.even_chances:
             return x, y
-        vanished = b.and_(b.fcmp_ordered("==", r, V64.constant(0.0)), _is_some(b, x))
+        vanished = b.and_(b.fcmp_ordered("==", r, ZERO), _is_some(b, x))
         finite = b.fcmp_ordered("<", call(b, "fabs", y), V64.constant(float("inf")))
         vanished = b.and_(vanished, b.and_(finite, _is_some(b, y)))
         sizes = zip((x, y), (2.0**-480, other), strict=True)
@@ -246,31 +247,30 @@ class ToBinary64(Stochastic):
         r = b.fmul(x, y)
         offset = _from(b, t, r, scale)
         factors = b.and_(_is_some(b, x), _is_some(b, y))
-        none = b.and_(factors, b.fcmp_ordered("==", r, V64.constant(0.0)))
+        none = b.and_(factors, b.fcmp_ordered("==", r, ZERO))
         tiny = V64.with_sign(b, V64.constant(2.0**-1000), V64.sign_word(b, t))
         offset = b.select(none, tiny, offset)
         return self._moved(b, t, offset, call(b, "fma", x, y, b.fneg(r)), scale, draw)
 
     def div(self, b, x, y, *, draw):
         t = b.fdiv(x, y)
-        scale, unit = _scale(b, t), V64.constant(1.0)
+        scale = _scale(b, t)
         up = b.fcmp_ordered("<", call(b, "fabs", x), V64.constant(_SMALL))
-        up = b.and_(up, b.fcmp_unordered("<=", scale, unit))  # else x alone is scaled
-        both = b.select(up, V64.constant(_UP), unit)
+        up = b.and_(up, b.fcmp_unordered("<=", scale, ONE))  # else x alone is scaled
+        both = b.select(up, V64.constant(_UP), ONE)
         x, y = b.fmul(x, b.fmul(scale, both)), b.fmul(y, both)
         r = b.fdiv(x, y)
-        error = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, error), V64.sign_word(b, y)))
+        error = left_of_quotient(b, r, x, y)
         size = call(b, "fabs", y)
         return self._moved(b, t, _from(b, t, r, scale), error, scale, draw, divisor=size)
 
     def sqrt(self, b, x, *, draw):
         t = call(b, "sqrt", x)
         tiny = b.fcmp_ordered("<", x, V64.constant(2.0**-700))
-        scale = b.select(tiny, V64.constant(_UP**0.5), V64.constant(1.0))
+        scale = b.select(tiny, V64.constant(_UP**0.5), ONE)
         x, r = b.fmul(b.fmul(x, scale), scale), b.fmul(t, scale)
         error = call(b, "fma", b.fneg(r), r, x)
-        return self._moved(b, t, V64.constant(0.0), error, scale, draw, root=r)
+        return self._moved(b, t, ZERO, error, scale, draw, root=r)
 
     def fma(self, b, x, y, z, *, draw):
         """A product that is too small beside z, and a z that is so beside the product, count by
@@ -301,30 +301,30 @@ class ToBinary64(Stochastic):
         """t, or its neighbour toward offset + error, offset + error / divisor, or the root of
         root^2 + error; all of these are times the scale.
         """
-        zero, sign = V64.constant(0.0), V64.sign_word(b, t)
+        sign = V64.sign_word(b, t)
         offset, error = (V64.to_float(b, b.xor(V64.to_word(b, v), sign)) for v in (offset, error))
         if divisor is None:
             lost = b.fadd(offset, error)
         else:
             lost = call(b, "fma", offset, divisor, error)
-        below, word = b.fcmp_ordered("<", lost, zero), V64.to_word(b, call(b, "fabs", t))
+        below, word = b.fcmp_ordered("<", lost, ZERO), V64.to_word(b, call(b, "fabs", t))
         lower = b.sub(word, b.zext(below, I64))
         finite = b.icmp_unsigned("<", lower, V64.word(V64.exponent))
-        inexact = b.and_(finite, b.fcmp_ordered("!=", lost, zero))
+        inexact = b.and_(finite, b.fcmp_ordered("!=", lost, ZERO))
         if self.rule.even_chances:
             goes = _coin(b, draw)
         else:
             power = V64.power(b, V64.to_float(b, lower), 2.0**-1022)
             gap = b.fmul(power, b.fmul(scale, V64.constant(2.0**-52)))
-            start = b.select(below, V64.constant(1.0), V64.constant(2.0))
+            start = b.select(below, ONE, V64.constant(2.0))
             bar = b.fmul(b.fsub(start, _number(b, draw)), gap)  # from t
             if root is not None:
                 twice = b.fmul(root, V64.constant(-2.0))
                 beyond = call(b, "fma", b.fneg(bar), bar, call(b, "fma", twice, bar, error))
-                goes = b.fcmp_ordered(">=", beyond, zero)
+                goes = b.fcmp_ordered(">=", beyond, ZERO)
             elif divisor is not None:
                 beyond = call(b, "fma", b.fsub(offset, bar), divisor, error)
-                goes = b.fcmp_ordered(">=", beyond, zero)
+                goes = b.fcmp_ordered(">=", beyond, ZERO)
             else:
                 goes = b.fcmp_ordered(">=", error, b.fsub(bar, offset))
         moved = b.select(inexact, b.add(lower, b.zext(goes, I64)), word)
@@ -344,20 +344,19 @@ class Noisy(Stochastic):
 
     def finish(self, b, r, error=None, ties=True, *, draw, moved=None):
         """Round r + error + moved, and noise, to nearest; `error` is lost of the exact result."""
-        zero = V64.constant(0.0)
-        error = zero if error is None else error
+        error = ZERO if error is None else error
         more = error if moved is None else b.fadd(error, moved)
         if self.rule.moves_results:
             noise = self._noise(b, b.fadd(r, more), _number(b, draw))
             if not self.rule.moves_operands:  # what has t bits stays
                 word, dropped = V64.to_word(b, r), (1 << (53 - self._t)) - 1
                 some = b.icmp_unsigned("!=", b.and_(word, V64.word(dropped)), V64.word(0))
-                some = b.or_(some, b.fcmp_ordered("!=", error, zero))
-                noise = b.select(some, noise, zero)
+                some = b.or_(some, b.fcmp_ordered("!=", error, ZERO))
+                noise = b.select(some, noise, ZERO)
             more = b.fadd(more, noise)
         usable = b.fcmp_ordered("<", call(b, "fabs", more), V64.constant(float("inf")))
-        rounded = b.fadd(r, b.select(usable, more, zero))
-        rounded = b.select(b.fcmp_ordered("==", more, zero), r, rounded)
+        rounded = b.fadd(r, b.select(usable, more, ZERO))
+        rounded = b.select(b.fcmp_ordered("==", more, ZERO), r, rounded)
         return rounded if self.format.is_binary64 else b.fpext(b.fptrunc(rounded, F32), F64)
 
     @property
@@ -373,7 +372,7 @@ class Noisy(Stochastic):
     def _noises(self, b, draw, *operands):
         """Noise of each operand."""
         if not self.rule.moves_operands:
-            return [V64.constant(0.0)] * len(operands)
+            return [ZERO] * len(operands)
         draws = [Draw(word, draw.second) for word in draw.of_operands]
         return [self._noise(b, x, _number(b, d)) for x, d in zip(operands, draws, strict=False)]
 
@@ -402,9 +401,9 @@ class Noisy(Stochastic):
         (of_x,) = self._noises(b, draw, x)
         r = call(b, "sqrt", x)
         error = b.fdiv(call(b, "fma", b.fneg(r), r, x), b.fadd(r, r))
-        error = b.select(_is_some(b, x), error, V64.constant(0.0))
+        error = b.select(_is_some(b, x), error, ZERO)
         moved = b.fdiv(of_x, b.fadd(r, call(b, "sqrt", b.fadd(x, of_x))))
-        moved = b.select(_is_some(b, x), moved, V64.constant(0.0))
+        moved = b.select(_is_some(b, x), moved, ZERO)
         return self._rounded(b, r, error, draw=draw, moved=moved)
 
     def fma(self, b, x, y, z, *, draw):
@@ -433,15 +432,15 @@ def _scale(b, t, size=None, small: float = _SMALL):
     """The power of two that keeps what is lost of a result t within binary64, by a size."""
     size = call(b, "fabs", t) if size is None else size
     up = b.fcmp_ordered("<", size, V64.constant(small))
-    scale = b.select(up, V64.constant(_UP), V64.constant(1.0))
+    scale = b.select(up, V64.constant(_UP), ONE)
     infinite = b.fcmp_ordered("==", call(b, "fabs", t), V64.constant(float("inf")))
     return b.select(infinite, V64.constant(_DOWN), scale)
 
 
 def _scaled_factors(b, x, y, scale):
     """Both factors, the one that allows it times the scale."""
-    first, unit = b.fcmp_ordered("<=", call(b, "fabs", x), V64.constant(1.0)), V64.constant(1.0)
-    return b.fmul(x, b.select(first, scale, unit)), b.fmul(y, b.select(first, unit, scale))
+    first = b.fcmp_ordered("<=", call(b, "fabs", x), ONE)
+    return b.fmul(x, b.select(first, scale, ONE)), b.fmul(y, b.select(first, ONE, scale))
 
 
 def _from(b, t, r, scale):
@@ -454,7 +453,7 @@ def _from(b, t, r, scale):
 
 def _is_some(b, x):
     """Whether a number is not zero."""
-    return b.fcmp_ordered("!=", x, V64.constant(0.0))
+    return b.fcmp_ordered("!=", x, ZERO)
 
 
 def _signed(b, size: float, x):

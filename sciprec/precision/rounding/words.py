@@ -42,6 +42,13 @@ def apart(b: ir.IRBuilder, identifier: str, result: ir.Type, emit, *args: ir.Val
     return b.call(function, args)
 
 
+def invariant(b: ir.IRBuilder, pointer: ir.Value, align: int | None = None) -> ir.Value:
+    """The value in memory that no kernel changes: its load may leave a loop."""
+    loaded = b.load(pointer, align=align)
+    loaded.set_metadata("invariant.load", b.module.add_metadata([]))
+    return loaded
+
+
 def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
     """A constant that the compiler cannot compute with: loaded from a variable of its own.
 
@@ -52,9 +59,7 @@ def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
     if variable is None:
         variable = ir.GlobalVariable(module, value.type, identifier)
         variable.linkage, variable.initializer = "weak", value
-    loaded = b.load(variable)
-    loaded.set_metadata("invariant.load", module.add_metadata([]))
-    return loaded
+    return invariant(b, variable)
 
 
 class View:
@@ -115,6 +120,7 @@ class View:
 
 
 V32, V64 = View(F32), View(F64)
+ZERO, ONE = V64.constant(0.0), V64.constant(1.0)
 
 
 def jammed(b, i, signed: bool):
