@@ -146,9 +146,7 @@ class Lifted(Shown):
         backend = self.backend
         if not program.proves or backend.random or backend.fixed or backend.storage.native:
             return None
-        if backend.mixed:
-            return None
-        if not loads_matter(self.sites):
+        if backend.mixed or not loads_matter(self.sites):
             return None
         return Proof(self.dispatcher, self.kernel, backend, program.build.path, len(self.sites))
 

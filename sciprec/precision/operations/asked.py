@@ -119,20 +119,16 @@ def _define(ops: Operations, context, module, name: str, kinds) -> None:
 
 def _value(ops: Operations, role: Native, context, b, what: str, of: str, operands, key):
     """Emit the answer to a question, in an arithmetic."""
-    if what == "operation":
-        return ops.emit(of, role)(context, b, operands, key)
-    if what == "product":
-        return ops.emit_product()(context, b, operands, key)
-    if what == "literal":
-        return ops.rounded_number(b, float.fromhex(of), role)
-    if what == "number":
-        return ops.number(b, float.fromhex(of))
-    if what == "times":
-        return role.times(b, *operands, float.fromhex(of))
-    if what == "from_integer":
-        return role.from_integer(b, *operands, of == "signed")
-    if what == "bound":
-        return ops.bound(b, of, role)
-    if what == "zero_word":
-        return ops.zero_word(b)
+    answers = {
+        "operation": lambda: ops.emit(of, role)(context, b, operands, key),
+        "product": lambda: ops.emit_product()(context, b, operands, key),
+        "literal": lambda: ops.rounded_number(b, float.fromhex(of), role),
+        "number": lambda: ops.number(b, float.fromhex(of)),
+        "times": lambda: role.times(b, *operands, float.fromhex(of)),
+        "from_integer": lambda: role.from_integer(b, *operands, of == "signed"),
+        "bound": lambda: ops.bound(b, of, role),
+        "zero_word": lambda: ops.zero_word(b),
+    }
+    if what in answers:
+        return answers[what]()
     return getattr(role, what)(b, *operands, **ops.draw(b, role, key))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 
 from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.number_types import is_complex, is_float, is_whole, passing
-from sciprec.precision.rounding.words import I64
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -35,24 +33,26 @@ def cast_to(ops: Operations):
         source = types.unliteral(x)
         if target is None and isinstance(kind, types.Callable):
             return _called(typingctx, kind, source)
-        if is_complex(target):
-            return _passed(
-                typingctx, ops, to_complex, keys.join(key, [source]), key, (kind, source)
-            )
-        if is_float(target):
-            kinds = (
-                [key, types.int64, source] if ops.variant.row_bytes else keys.join(key, [source])
-            )
-            return _passed(typingctx, ops, to_float, kinds, key, (kind, source))
+        operands = keys.join(key, [kind, source])
+        if is_complex(target) or is_float(target):
+            cast = to_complex if is_complex(target) else to_float
+            result, emit = ops.passing(typingctx, cast, key, [source])
+
+            def casting(context, b, signature, args):
+                word, (_, value) = keys.split(key, args)
+                return emit(context, b, word, [value])
+
+            return result(*operands), casting
         if isinstance(source, types.Array) and is_whole(target):
-            return _passed(typingctx, ops, _converted, [kind, source], key, (kind, source))
+            result, passed = passing(typingctx, _converted, [kind, source])
+            return result(*operands), lambda context, b, _, args: passed(context, b, args[-2:])
         if not is_whole(target) or not (is_float(source) or is_whole(source)):
             raise TypingError(f"a cast of {source} to {kind} is given; it takes a number's type")
 
         def codegen(context, b, signature, args):
             return context.cast(b, args[-1], source, target)
 
-        return target(*keys.join(key, [kind, source])), codegen
+        return target(*operands), codegen
 
     return ops.intrinsic(2, resolve)
 
@@ -65,19 +65,3 @@ def _called(typingctx, kind, source):
         return passed(context, b, args[1:])
 
     return result(kind, source), codegen
-
-
-def _passed(typingctx, ops: Operations, function, kinds: list, key, operands):
-    """A call of another function of these operands, `cast` without the type."""
-    (result, passed), is_cast = passing(typingctx, function, kinds), function is not _converted
-
-    def codegen(context, b, signature, args):
-        word, (kind, value) = keys.split(key, args)
-        values = [kind, value]
-        if is_cast:
-            values = [value] if key is None else [word, value]
-            if ops.variant.row_bytes:
-                values = [word, ir.Constant(I64, 0), value]
-        return passed(context, b, values)
-
-    return result(*keys.join(key, operands)), codegen

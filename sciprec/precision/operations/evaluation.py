@@ -25,6 +25,7 @@ from sciprec.precision.operations.number_types import (
     Companioned,
     call_inlined,
     forward,
+    passing,
     plainly_called,
     tells_exceptions,
 )
@@ -35,7 +36,7 @@ from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.stochastic import Draw
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, RowVariant
-from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
+from sciprec.precision.rounding.words import F32, F64, I32, I64, ONE, V64, ZERO, View, call, opaque
 
 
 class Evaluation:
@@ -85,6 +86,20 @@ class Evaluation:
     def intrinsic(self, arity: int, resolve: Callable):
         """An operation of `arity` operands, typed by resolve(typingctx, key, *operands)."""
         return keys.intrinsic_of(arity, self.key_type, resolve, self.variant.row_bytes)
+
+    def passing(self, typingctx, operation, key, kinds):
+        """The type of another operation of these on operands of some types, and
+        emit(context, builder, key, values), which calls it; with rows, in the first one.
+        """
+        row_kind, row = [types.int64], [ir.Constant(I64, 0)]
+        if not self.variant.row_bytes:
+            row_kind = row = []
+        result, passed = passing(typingctx, operation, [*keys.join(key, row_kind), *kinds])
+
+        def emit(context, b, word, values):
+            return passed(context, b, [*keys.join(word, row), *values])
+
+        return result, emit
 
     def draw(self, b, role: Native, key, salt: int = 0) -> dict:
         """A rounder's arguments besides operands: the random bits of a stochastic rounding, or
@@ -185,14 +200,14 @@ class Evaluation:
         function = (row.directed if directed else row.narrow) if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
         if role.rule.noisy:
-            return role.sum_of_binary64(b, result, V64.constant(0.0), **self.draw(b, role, key))
+            return role.sum_of_binary64(b, result, ZERO, **self.draw(b, role, key))
         return role.from_binary64(b, result, **self.draw(b, role, key))
 
     def _by_residual(self, context, b, row: Operation, values, role: Native, key):
         """A function as its value in binary64 and what that misses; a function whose residual is
         not known, or below the smallest one that is known, counts as its value.
         """
-        kinds, zero = (types.float64,) * len(values), V64.constant(0.0)
+        kinds = (types.float64,) * len(values)
         if row.platform is not None:
             value = self._native(context, b, row.platform, values)
         else:
@@ -210,7 +225,7 @@ class Evaluation:
             b.fcmp_ordered("<", size, V64.constant(MOST_SEEN)),
         )
         usable = b.and_(inside, b.fcmp_ordered(">", call(b, "fabs", missed), least))
-        missed = b.select(usable, missed, zero)
+        missed = b.select(usable, missed, ZERO)
         return role.sum_of_binary64(b, value, missed, **self.draw(b, role, key))
 
     def by_square(self, context, b, row: Operation, values, role: Native, key):
@@ -304,19 +319,19 @@ class Evaluation:
     def _modulus(self, context, b, role, values, key):
         """Python's x % y: the exact remainder, or its sum with y, rounded once."""
         x, y = (b.fpext(v, F64) if self.kind == F32 else v for v in values)
-        draw, zero = self.draw(b, role, key), V64.constant(0.0)
+        draw = self.draw(b, role, key)
         remainder = b.frem(x, y)
-        signs_differ = b.xor(b.fcmp_ordered("<", remainder, zero), b.fcmp_ordered("<", y, zero))
+        signs_differ = b.xor(b.fcmp_ordered("<", remainder, ZERO), b.fcmp_ordered("<", y, ZERO))
         if role.in_units:  # one rounding, since each is counted; exact, whatever y is
-            moves = b.and_(signs_differ, b.fcmp_ordered("!=", remainder, zero))
-            return role.fma(b, remainder, V64.constant(1.0), b.select(moves, y, zero), **draw)
+            moves = b.and_(signs_differ, b.fcmp_ordered("!=", remainder, ZERO))
+            return role.fma(b, remainder, ONE, b.select(moves, y, ZERO), **draw)
         if role.mode or role.rule.usual or role.takes:
             moved = role.sum_of_binary64(b, remainder, y, **draw)
         else:
             moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, remainder, y)
         result = b.select(signs_differ, moved, role.from_binary64(b, remainder, **draw))
         signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
-        return b.select(b.fcmp_ordered("==", remainder, zero), signed_zero, result)
+        return b.select(b.fcmp_ordered("==", remainder, ZERO), signed_zero, result)
 
     def by_of_bits(self, context, b, row: Operation, values, role: Native, key):
         """A function of a 32-bit integer: evaluated in binary64 and rounded once."""
@@ -352,7 +367,7 @@ class Evaluation:
     def one(self, b):
         """The number one."""
         exactly = getattr(self.compute, "exactly", None)
-        return exactly(b, V64.constant(1.0)) if exactly else ir.Constant(self.kind, 1.0)
+        return exactly(b, ONE) if exactly else ir.Constant(self.kind, 1.0)
 
     def zero_word(self, b):
         """A zero of 64 bits, out of the compiler's sight under a processor mode."""

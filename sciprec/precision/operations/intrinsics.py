@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.np.arrayobj import make_array
@@ -53,7 +52,6 @@ from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operatio
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.variant import VARIANTS, of_arrays
-from sciprec.precision.rounding.words import I64
 
 _sum = helper(distinct(lambda a: np.sum(a), "sum"))
 _product = helper(distinct(lambda a: np.prod(a), "product"))
@@ -403,16 +401,12 @@ class Operations(Evaluation):
             if is_numeric_array(x):
                 careful = self.careful
                 return arrays.in_place(careful, op.of(careful), x, y, key)
-            kinds = keys.join(key, [x, y])
-            passed_kinds = [key, types.int64, x, y] if self.variant.row_bytes else kinds
-            result, passed = passing(typingctx, op, passed_kinds)
+            result, emit = self.passing(typingctx, op, key, [x, y])
 
             def codegen(context, b, signature, args):
-                if self.variant.row_bytes:
-                    args = [args[0], ir.Constant(I64, 0), *args[1:]]
-                return passed(context, b, args)
+                return emit(context, b, *keys.split(key, args))
 
-            return result(*kinds), codegen
+            return result(*keys.join(key, [x, y])), codegen
 
         return self.intrinsic(2, resolve)
 

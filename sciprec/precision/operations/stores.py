@@ -19,10 +19,9 @@ from sciprec.precision.operations.number_types import (
     is_number,
     is_numeric_array,
     is_whole,
-    passing,
 )
 from sciprec.precision.rounding.sticky import Sticky
-from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, call
+from sciprec.precision.rounding.words import F32, F64, I32, ONE, V64, call
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -97,17 +96,10 @@ def put(ops: Operations):
         kind = types.unliteral(x)
         if not is_inexact(types.unliteral(field)) or not is_number(kind):
             return identity(x, key, before=[field])
-        passed_kinds = [
-            *([key, types.int64] if ops.variant.row_bytes else keys.join(key, [])),
-            field,
-            x,
-        ]
-        result, passed = passing(typingctx, to_leave, passed_kinds)
+        result, emit = ops.passing(typingctx, to_leave, key, [field, x])
 
         def codegen(context, b, signature, args):
-            if ops.variant.row_bytes:
-                args = [args[0], ir.Constant(I64, 0), *args[1:]]
-            return passed(context, b, args)
+            return emit(context, b, *keys.split(key, args))
 
         return result(*keys.join(key, [field, x])), codegen
 
@@ -139,6 +131,6 @@ def noisy(ops: Operations, b, value, key):
     if ops.word and ops.kind == F32:
         eps = b.fmul(b.sitofp(n, F32), ir.Constant(F32, 2.0**-31))
         return ops.storage.round(b, call(b, "fma", value, eps, value))
-    factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), V64.constant(1.0))
+    factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), ONE)
     wide = b.fpext(value, F64) if ops.kind == F32 else value
     return ops.storage.from_binary64(b, b.fmul(wide, factor), **ops.draw(b, ops.storage, key))
