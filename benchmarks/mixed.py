@@ -202,7 +202,7 @@ def _model_seconds(small: bool, rounds: int) -> list[dict]:
         return Results({"height": height})
 
     problem = ModelProblem(
-        program, model="case 5", said=None, stages=(), metric=metric_of("relative_l2"),
+        program, model="case 5", content=None, stages=(), metric=metric_of("relative_l2"),
         formats=formats_of(FORMATS), by="line", versions_after=None if small else 0.0,
     )  # fmt: skip
     lines = len(problem.groups)

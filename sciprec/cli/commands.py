@@ -198,8 +198,8 @@ def _leave_at_once(message: str) -> NoReturn:
     if netcdf is not None:
         netcdf.finish_writing()
     words = f"interrupted; {message}" if message else "interrupted"
-    shown = "\r\x1b[2K\x1b[?25h" if sys.stderr.isatty() else ""  # progress may hide the cursor
-    print(f"{shown}sciprec: {printable(words)}", file=sys.stderr, flush=True)
+    control = "\r\x1b[2K\x1b[?25h" if sys.stderr.isatty() else ""  # progress may hide the cursor
+    print(f"{control}sciprec: {printable(words)}", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
 
 

@@ -163,19 +163,19 @@ def print_check(check: Any) -> None:
         say(line)
 
 
-def print_keys(found: Sequence[Any]) -> None:
+def print_keys(keys: Sequence[Any]) -> None:
     """The table of keys of a scenario; some lines for each key where it is wider than the terminal,
     or than 80 columns where there is none and COLUMNS does not say another width.
 
     Args:
-        found: keys, of sciprec.scenario.keys.
+        keys: keys, of sciprec.scenario.keys.
     """
     from sciprec.scenario.keys import key_lines, keys_listing
 
-    listing, width = keys_listing(list(found)), shutil.get_terminal_size().columns
+    listing, width = keys_listing(list(keys)), shutil.get_terminal_size().columns
     if _width(_drawn(listing, (), lambda *_: "")) <= width:
         return print_listing(listing)
-    for key in found:
+    for key in keys:
         for line in key_lines(key, width):
             say(line)
     return None

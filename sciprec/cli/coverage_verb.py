@@ -95,30 +95,30 @@ def coverage(
         "tolerance": f"{100 * share:.6g}%", "confidence": confidence,
         "cases": ", ".join(count.names), "backends": ", ".join(backends), **count.settings,
     }  # fmt: skip
-    done: list[dict[str, Any]] = []
+    table: list[dict[str, Any]] = []
     content = {
-        "rows": done, "settings": settings, "made_by": provenance(),
+        "rows": table, "settings": settings, "made_by": provenance(),
         "command": _command(count.words, backends, tolerance, confidence, out),
     }  # fmt: skip
 
     def finished(row: Any) -> None:
         """Keep a finished row."""
-        done.append(_plain(row))
+        table.append(_plain(row))
         store_coverage(folder, content)
-        tell(what, len(done), n_rows)
+        tell(label, len(table), n_rows)
 
-    what = "rows of coverage"
+    label = "rows of coverage"
     with alone_in(folder):
         require_own_page(folder)
         require_own(folder / RESULTS, COVERAGE)
-        with interruptible(lambda: _what_is_kept(folder, len(done))), Waiting(what, quiet=quiet):
+        with interruptible(lambda: _what_is_kept(folder, len(table))), Waiting(label, quiet=quiet):
             count.run(
                 backends=backends, tolerance=share, confidence=confidence,
                 threads=threads or os.cpu_count() or 1, progress=finished,
             )  # fmt: skip
         page = write_coverage_page(folder)
     _show(folder, content, page, json)
-    if not all(row["passed"] for row in done):
+    if not all(row["passed"] for row in table):
         raise typer.Exit(NOT_MET)
 
 
@@ -242,10 +242,10 @@ def _each(option: str, values: tuple[str, ...]) -> list[str]:
 
 
 def _command(
-    what: list[Any], backends: tuple[str, ...], tolerance: str, confidence: float, out: Path
+    cases: list[Any], backends: tuple[str, ...], tolerance: str, confidence: float, out: Path
 ) -> str:
     """The command line that makes this page again."""
     how = ["--tolerance", tolerance, "--confidence", f"{confidence:g}"]
-    parts = ["sciprec", "dev", "coverage", *what, *how]
+    parts = ["sciprec", "dev", "coverage", *cases, *how]
     parts += [*_each("--backend", backends), *as_words(Settings.plugins), "--out", out]
     return shlex.join(map(str, parts))

@@ -40,8 +40,8 @@ def in_plain_words(command: Any) -> None:
 
 def _plain(display_type: Callable[[Any], str], context: Any) -> str:
     """The sort of a value in words."""
-    shown = display_type(context).strip("<>").removesuffix(" range")
-    element = re.sub(r"^list\[(.*)\]$", r"\1", shown)
+    text = display_type(context).strip("<>").removesuffix(" range")
+    element = re.sub(r"^list\[(.*)\]$", r"\1", text)
     return f"<{_SORTS.get(element, element)}>"
 
 
@@ -61,10 +61,10 @@ class Verbs(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the sections of the verbs; none is cut."""
-        shown = {name: command for name, command in self.commands.items() if not command.hidden}
-        width = max(map(len, shown))
+        visible = {name: command for name, command in self.commands.items() if not command.hidden}
+        width = max(map(len, visible))
         sections: dict[str, list[tuple[str, str]]] = {}
-        for name, command in shown.items():
+        for name, command in visible.items():
             group = getattr(command, "rich_help_panel", None)
             about = inspect.cleandoc(command.help or "").split("\n\n")[0]
             row = name.ljust(width), " ".join(about.split())

@@ -149,9 +149,9 @@ def _lines(states: dict[str, Any]) -> list[str]:
             continue
         lines.append(f"{run['name']}: {', '.join(_progress(run))}")
         lines += [f"  ALERT in {run['name']}: {alert}" for alert in run["alerts"]]
-    done = sum(run["state"] not in ("waiting", "running") for run in states["runs"])
+    finished = sum(run["state"] not in ("waiting", "running") for run in states["runs"])
     end = "ended" if states["ended"] else "was interrupted" if states["interrupted"] else "runs"
-    return [*lines, f"the batch {end}: {done} of {len(states['runs'])} runs done"]
+    return [*lines, f"the batch {end}: {finished} of {len(states['runs'])} runs done"]
 
 
 def _progress(run: dict[str, Any]) -> list[str]:

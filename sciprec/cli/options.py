@@ -186,8 +186,8 @@ def _refuse_before_verb(command: Any, path: str, args: list[str]) -> None:
     options = {name for param in command.params for name in param.opts}
     first = args[0].partition("=")[0] if args else ""
     for verb, below in getattr(command, "commands", {}).items():
-        its = {name for param in below.params for name in param.opts}
-        if first[:1] == "-" and first not in options and first in its:
+        verb_options = {name for param in below.params for name in param.opts}
+        if first[:1] == "-" and first not in options and first in verb_options:
             raise InputError(
                 f"'{args[0]}' stands in front of the verb; options stand behind it, as in `{path} "
                 f"{verb} {args[0]}`"

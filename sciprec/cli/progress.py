@@ -39,9 +39,9 @@ class Waiting:
         quiet: whether nothing is shown.
     """
 
-    def __init__(self, what: str, *, quiet: bool = False) -> None:
+    def __init__(self, label: str, *, quiet: bool = False) -> None:
         self._quiet = quiet or Settings.quiet
-        self._what, self._done, self._total, self._complete = what, 0, 0, ""
+        self._what, self._done, self._total, self._complete = label, 0, 0, ""
         self._begun = self._stage = self._shown = self._told_at = time.perf_counter()
         self._done_before = 0
         self._line_at: float | None = None
@@ -66,18 +66,18 @@ class Waiting:
         with self._lock:
             self._clear()
 
-    def tell(self, what: str, done: int, whole: int) -> None:
+    def tell(self, label: str, count: int, total: int) -> None:
         """Work has come so far.
 
         Args:
-            what: is counted.
-            done, whole: how many are done of how many; 0 where nobody knows.
+            label: words for the things that are counted.
+            count, total: how many are done, and of how many; 0 where nobody knows.
         """
         with self._lock:
             self._told_at = time.perf_counter()
-            if what != self._what:
-                self._stage, self._done_before = self._told_at, done
-            self._what, self._done, self._total, self._complete = what, done, whole, ""
+            if label != self._what:
+                self._stage, self._done_before = self._told_at, count
+            self._what, self._done, self._total, self._complete = label, count, total, ""
 
     def show(self, words: str) -> None:
         """Work has come so far, in words that say how long it has taken themselves."""
@@ -101,13 +101,13 @@ class Waiting:
         """The line to show at a time of `time.perf_counter`, cut to a width: of two parts the first
         one, where the rest has room.
         """
-        what, far = (printable(" ".join(part.split())) for part in self._parts(now))
+        label, far = (printable(" ".join(part.split())) for part in self._parts(now))
         colon = ":" if far[:1].isdigit() else ""
-        if width is None or cell_len(what) + len(colon) + cell_len(far) < width:
-            return f"{what}{colon} {far}".rstrip()
+        if width is None or cell_len(label) + len(colon) + cell_len(far) < width:
+            return f"{label}{colon} {far}".rstrip()
         if cell_len(far) > 2 * width // 3:
-            return set_cell_size(f"{what}{colon} {far}", width).rstrip()
-        return f"{set_cell_size(what, width - cell_len(far) - 2)}… {far}".rstrip()
+            return set_cell_size(f"{label}{colon} {far}", width).rstrip()
+        return f"{set_cell_size(label, width - cell_len(far) - 2)}… {far}".rstrip()
 
     def _parts(self, now: float) -> tuple[str, str]:
         """Whatever is done; how far it is, and its times in brackets."""
@@ -139,12 +139,12 @@ class Waiting:
         """How long the rest may take at the pace of what is done of this stage; "" where that is
         not known, or what is done next takes longer than all of the rest at that pace.
         """
-        done = self._done - self._done_before
-        if done <= 0 or self._total <= self._done or " left" in self._what:
+        count = self._done - self._done_before
+        if count <= 0 or self._total <= self._done or " left" in self._what:
             return ""
         from sciprec.results.comparison.wording import duration
 
-        rest = (self._told_at - self._stage) * (self._total - self._done) / done
+        rest = (self._told_at - self._stage) * (self._total - self._done) / count
         rest -= now - self._told_at
         return f"about {duration(max(1.0, round(rest)))} left" if rest > 0.0 else ""
 

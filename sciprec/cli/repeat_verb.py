@@ -49,13 +49,13 @@ def repeat(
     options = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
              "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip
 
-    what = f"repeating {' '.join([*(target or ()), *Settings.command]) or 'a run'}"
+    text = f"repeating {' '.join([*(target or ()), *Settings.command]) or 'a run'}"
     with (
-        interruptible(lambda: "nothing is left of the runs"), Waiting(what, quiet=quiet) as waiting,
+        interruptible(lambda: "nothing is left of the runs"), Waiting(text, quiet=quiet) as waiting,
     ):  # fmt: skip
 
         def tell(words: str) -> None:
-            waiting.show(f"{what}: {words}")
+            waiting.show(f"{text}: {words}")
 
         result = _repeated(list(target or ()), options, {"runs": runs, "told": tell})
     page = None if html is None else result.html(html)
@@ -89,23 +89,23 @@ def _repeated(target: list[str], options: dict[str, Any], how: dict[str, Any]) -
             "nothing is given to repeat; give FILE.py:FUNCTION with --inputs, a scenario, or a "
             "command behind --"
         )
-    what = "a command" if behind else "a kernel" if is_kernel(target[0]) else "a scenario"
+    sort = "a command" if behind else "a kernel" if is_kernel(target[0]) else "a scenario"
     if len(target) > len(behind or [""]):
         targets = f"{', '.join(target[: -len(behind)])} before --" if behind else ", ".join(target)
         raise InputError(
             f"one target is taken, and {targets} was given; put a command with its words behind --"
         )
     for option, value in options.items():
-        if value and option not in _OPTIONS[what]:
-            raise InputError(f"{option} was given, and '{target[0]}' is {what}: leave it out")
-    if what == "a command":
+        if value and option not in _OPTIONS[sort]:
+            raise InputError(f"{option} was given, and '{target[0]}' is {sort}: leave it out")
+    if sort == "a command":
         from sciprec.regression.repetition.commands import repeat_command
 
         return repeat_command(
             behind, folder=options["--folder"], ignored=options["--ignore"] or (),
             blocks=_blocks(options["--block-size"] or ()), **how,
         )  # fmt: skip
-    if what == "a kernel":
+    if sort == "a kernel":
         from sciprec.regression.repetition.kernels import repeat_kernel
 
         backends = options["--backend"] or []

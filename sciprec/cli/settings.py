@@ -51,33 +51,33 @@ def _quieten(quiet: Quiet = False) -> None:
 
 
 @contextmanager
-def interruptible(kept: Callable[[], str]) -> Iterator[None]:
+def interruptible(message: Callable[[], str]) -> Iterator[None]:
     """Long work of a verb, for a `with` statement, which Ctrl-C ends.
 
     Args:
-        kept: says what is kept then.
+        message: gives the words for what stays on disk then.
 
     Raises:
         Interrupted: it was ended.
     """
-    Settings.kept = kept
+    Settings.kept = message
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(kept()) from None
+        raise Interrupted(message()) from None
     finally:
         Settings.kept = str
 
 
-def before_the_verb(given: list[str]) -> list[str]:
+def before_the_verb(args: list[str]) -> list[str]:
     """`--debug` and `--plugin FILE` before the verb; what follows a bare `--` is no option.
 
     Raises:
         InputError: `--plugin` stands at the end.
     """
-    end = given.index("--") if "--" in given else len(given)
-    Settings.command = tuple(given[end + 1 :])
-    moved, rest, words = [], [], iter(given[:end])
+    end = args.index("--") if "--" in args else len(args)
+    Settings.command = tuple(args[end + 1 :])
+    moved, rest, words = [], [], iter(args[:end])
     for word in words:
         if word == "--debug" or word.startswith("--plugin="):
             moved.append(word)
@@ -90,7 +90,7 @@ def before_the_verb(given: list[str]) -> list[str]:
             moved += [word, file]
         else:
             rest.append(word)
-    return [*moved, *in_todays_words(rest), *given[end:]]
+    return [*moved, *in_todays_words(rest), *args[end:]]
 
 
 def as_words(plugins: tuple[str, ...]) -> list[str]:

@@ -79,8 +79,8 @@ def study(
         pages = [result.page, *([] if html is None else [result.html(html)])]
     search_result = result.search
     if junit_xml is not None:
-        shown = search_result.compared if search_result else ()
-        table = [row for row in result.table if row["label"] not in shown]
+        compared = search_result.compared if search_result else ()
+        table = [row for row in result.table if row["label"] not in compared]
         write_cases(junit_xml, "study", table, NOT_SHOWN)
     if json:
         content = {"folder": result.folder, "page": result.page, "runs": result.table}
@@ -105,10 +105,10 @@ def _missed(result: Any) -> bool:
     """Whether an arithmetic misses its tolerance; those that a search shows are there to miss it,
     unless nothing was found.
     """
-    shown = result.search.compared if result.search else ()
+    compared = result.search.compared if result.search else ()
     bad = [row for row in result.table if row["status"] in NOT_SHOWN]
     nothing = result.search is not None and not result.search.found
-    return nothing or any(row["label"] not in shown for row in bad)
+    return nothing or any(row["label"] not in compared for row in bad)
 
 
 def _limits(texts: Sequence[str], metric: str) -> float | dict[str, float] | None:
@@ -128,10 +128,10 @@ def _limits(texts: Sequence[str], metric: str) -> float | dict[str, float] | Non
     return plain[0] if plain else dict(pairs) or None
 
 
-def axes_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def axes_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Names of axes by result."""
     axes: dict[str, tuple[str, ...]] = {}
-    for text in given:
+    for text in texts:
         name, _, dims = text.partition("=")
         if not (name and dims):
             raise InputError(

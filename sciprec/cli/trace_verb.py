@@ -120,6 +120,6 @@ def _of_scenario(named: str, changes: list[str], backend: str, samples, options,
     return trace_scenario(
         named, backend, changes=changed, samples=samples,
         on_estimate=waiting.note,
-        tell=lambda what, done, total: waiting.tell(f"{named} in {backend}: {what}", done, total),
+        tell=lambda words, n, total: waiting.tell(f"{named} in {backend}: {words}", n, total),
         **options,
     )  # fmt: skip

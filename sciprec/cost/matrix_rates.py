@@ -170,10 +170,10 @@ def speed_modelled(
     plain = LegendreWork(
         work.numbers, 2.0 * work.numbers, work.multiplications, work.field_numbers, work.fields
     )
-    mine, theirs = (
+    time, theirs = (
         seconds_modelled(u, w, machine, on_chip) for u, w in ((unit, work), (half, plain))
     )
-    return None if mine is None or theirs is None else theirs / mine
+    return None if time is None or theirs is None else theirs / time
 
 
 def assumptions(machine: MatrixMachine, kind: str) -> list[str]:

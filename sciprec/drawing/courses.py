@@ -55,17 +55,17 @@ def courses_picture(
         limit: a level to draw, or None.
     """
     visible = {
-        what: course
-        for what, course in courses.items()
+        words: course
+        for words, course in courses.items()
         if np.isfinite(drawable(course.errors)).any()
     }
     if not visible:
         return None
     with drawn(name, 3.0) as figure:
         axes = figure.add_subplot()
-        for what, course in visible.items():
+        for words, course in visible.items():
             look = line_style(course.place) | (_TRUE if course.thick else {})
-            axes.plot(course.along, drawable(course.errors), label=what, **look)
+            axes.plot(course.along, drawable(course.errors), label=words, **look)
         if limit is not None:
             axes.axhline(limit, color="#808080", linewidth=1)
         axes.set(yscale="log", xlabel=label, ylabel="relative l2 error")

@@ -28,16 +28,16 @@ def as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def once(what: str) -> AfterValidator:
+def once(beginning: str) -> AfterValidator:
     """A check that no name stands twice among names, or among tables with a key `name`.
 
     Args:
-        what: the beginning of the message, such as "a backend is".
+        beginning: the beginning of the message, such as "a backend is".
     """
 
     def checked(choices: tuple[Any, ...]) -> tuple[Any, ...]:
         if len({getattr(choice, "name", choice) for choice in choices}) < len(choices):
-            raise ValueError(f"{what} named twice")
+            raise ValueError(f"{beginning} named twice")
         return choices
 
     return AfterValidator(checked)

@@ -149,19 +149,19 @@ def flag(name: str, value: Any) -> bool:
     raise refused(name, value, "True or False")
 
 
-def word(what: str, value: Any, known: Collection[str]) -> str:
-    """The value where it is one of the known names.
+def word(name: str, value: Any, accepted: Collection[str]) -> str:
+    """Return the value where it is one of the accepted names.
 
     Args:
-        what: such as "scheme".
+        name: such as "scheme".
 
     Raises:
         InputError: it is none of them, with the nearest.
     """
-    if isinstance(value, str) and value in known:
+    if isinstance(value, str) and value in accepted:
         return value
-    message = f"unknown {what} {shown(value)}; known: {', '.join(known)}"
-    raise InputError(message + meant(value, known))
+    message = f"unknown {name} {shown(value)}; known: {', '.join(accepted)}"
+    raise InputError(message + meant(value, accepted))
 
 
 def choice(name: str, value: Any, accepted: Collection[str]) -> str:
@@ -195,7 +195,7 @@ def warn_of_older_name(old: str, new: str, stacklevel: int = 3) -> None:
     warnings.warn(message, FutureWarning, stacklevel=stacklevel)
 
 
-def names(what: str, value: Any) -> Sequence[str]:
+def names(name: str, value: Any) -> Sequence[str]:
     """A sequence of names; one name stands for itself.
 
     Raises:
@@ -205,11 +205,11 @@ def names(what: str, value: Any) -> Sequence[str]:
     sequence = isinstance(items, (list, tuple, set, frozenset, dict)) or hasattr(items, "__next__")
     items = list(items) if sequence else []
     if not items or not all(isinstance(item, str) and item.strip() for item in items):
-        raise refused(what, value, "a name or a sequence of names")
+        raise refused(name, value, "a name or a sequence of names")
     return items
 
 
-def path(what: str, value: Any) -> str:
+def path(name: str, value: Any) -> str:
     """A path as text.
 
     Raises:
@@ -219,4 +219,4 @@ def path(what: str, value: Any) -> str:
         text = os.fspath(value)
         if isinstance(text, str) and "\0" not in text:
             return text
-    raise refused(what, value, "a path")
+    raise refused(name, value, "a path")

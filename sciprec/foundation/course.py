@@ -25,7 +25,7 @@ def listening(tell: Tell) -> Iterator[None]:
         _listener.reset(before)
 
 
-def tell(what: str, done: int, whole: int) -> None:
+def tell(label: str, count: int, total: int) -> None:
     """Say how far long work has come, to nobody where nobody listens.
 
     Example:
@@ -33,7 +33,7 @@ def tell(what: str, done: int, whole: int) -> None:
     """
     listener = _listener.get()
     if listener is not None:
-        listener(what, done, whole)
+        listener(label, count, total)
 
 
 @contextlib.contextmanager

@@ -63,14 +63,14 @@ class Interrupted(Exception):
     """Ctrl-C during long work, under a name that passes through typer; says what is kept."""
 
 
-def meant(name: object, known: Iterable[str]) -> str:
-    """'; did you mean ...?' where a known name is near, capitals aside, else nothing.
+def meant(name: object, accepted: Iterable[str]) -> str:
+    """'; did you mean ...?' where an accepted name is near, capitals aside, else nothing.
 
     Args:
         name: what was given.
-        known: what is accepted.
+        accepted: the names that are.
     """
-    small = {word.lower(): word for word in map(str, known)}
+    small = {word.lower(): word for word in map(str, accepted)}
     near = difflib.get_close_matches(str(name).lower(), small, 1, _ALIKE)
     return f"; did you mean {small[near[0]]!r}?" if near else ""
 

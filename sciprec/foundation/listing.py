@@ -157,9 +157,9 @@ class Shown:
             return None  # notebooks then show the text
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted(count: int, singular: str, many: str = "") -> str:
     """A number and what it counts: "1 run", "3 runs"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
 def wrapped(line: str) -> str:
@@ -189,8 +189,8 @@ def _shown(count: int, most: int) -> int:
     return count if count <= most else max(most - 1, 0)
 
 
-def _rows_left_out(count: int, what: str) -> list[str]:
-    return [f"… and {count:,} more {what[:-1] if count == 1 else what}"] if count else []
+def _rows_left_out(count: int, rows: str) -> list[str]:
+    return [f"… and {count:,} more {rows[:-1] if count == 1 else rows}"] if count else []
 
 
 def _line(words: str) -> str:

@@ -58,23 +58,23 @@ def load_files(files: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
     return tuple(str(loaded_file(item, "plugin").__file__) for item in paths)
 
 
-def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> ModuleType:
+def loaded_file(file: str | Path, sort: str, *, registers: bool = True) -> ModuleType:
     """The module that a Python file becomes, under a name of its own; a file is imported once.
 
     Args:
         file: its path, or `examples:NAME`.
-        what: it is called in messages, such as "plugin".
+        sort: its name in messages, such as "plugin".
         registers: whether it registers things, so that no other file may have its name; else an
             edited file, and one of that name elsewhere, is another module.
 
     Raises:
         InputError: it is no Python file or cannot be imported, or another one of its name has been.
     """
-    file = example(path(f"a {what}", file), ".py")
+    file = example(path(f"a {sort}", file), ".py")
     where = str(file.resolve())
     why = why_no_file(file) or ("" if file.suffix == ".py" else "is no Python file")
     if why:
-        raise InputError(f"the {what} '{file}' {why}; give the path of a file such as mymodel.py")
+        raise InputError(f"the {sort} '{file}' {why}; give the path of a file such as mymodel.py")
     name = _NAME.format(file.stem)
     if not registers:
         content = where.encode() + b"\0" + file.read_bytes()
@@ -84,7 +84,7 @@ def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> Modul
             if sys.modules[name].__file__ == where:
                 return sys.modules[name]
             raise InputError(
-                f"the {what}s '{sys.modules[name].__file__}' and '{where}' have the same name; "
+                f"the {sort}s '{sys.modules[name].__file__}' and '{where}' have the same name; "
                 "rename one of them"
             )
         spec = spec_from_file_location(name, where)
@@ -95,7 +95,7 @@ def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> Modul
         except Exception as error:
             del sys.modules[name]
             raise InputError(
-                f"the {what} '{file}' cannot be loaded ({type(error).__name__}: {error}); correct "
+                f"the {sort} '{file}' cannot be loaded ({type(error).__name__}: {error}); correct "
                 "it"
             ) from None
         return module

@@ -69,13 +69,13 @@ def example(path: str | Path, suffix: str) -> Path:
     stems = sorted(path.stem for path in folder.glob(f"*{suffix}"))
     if name in stems:
         return folder / f"{name}{suffix}"
-    what = "scenario" if suffix == ".toml" else "Python file"
+    sort = "scenario" if suffix == ".toml" else "Python file"
     kernels = (
         f"; kernels of its Python file are '{_EXAMPLE}{name}.py:FUNCTION'"
         if suffix == ".toml" and (folder / f"{name}.py").is_file() else ""
     )  # fmt: skip
     raise InputError(
-        f"'{path}' names no {what} of the examples{kernels}; accepted: "
+        f"'{path}' names no {sort} of the examples{kernels}; accepted: "
         f"{', '.join(f'{_EXAMPLE}{each}' for each in stems)}"
         f"{'' if kernels else meant(f'{_EXAMPLE}{name}', [_EXAMPLE + each for each in stems])}"
     )

@@ -46,8 +46,8 @@ class Sections:
         done: a list of such pairs.
     """
 
-    def __init__(self, done: np.ndarray = ()) -> None:
-        self.done = [(float(work), float(seconds)) for work, seconds in done]
+    def __init__(self, pairs: np.ndarray = ()) -> None:
+        self.done = [(float(work), float(seconds)) for work, seconds in pairs]
 
     @contextlib.contextmanager
     def timed(self, work: float) -> Iterator[None]:
@@ -66,16 +66,16 @@ class Sections:
         return timing_of(self.done)
 
 
-def timing_of(done: list[tuple[float, float]]) -> Timing:
+def timing_of(pairs: list[tuple[float, float]]) -> Timing:
     """The time of sections of one kind.
 
     Args:
-        done: the work of each and its processor seconds.
+        pairs: the work of each and its processor seconds.
 
     Returns:
         A Timing: zeros without sections.
     """
-    sections = np.array([pair for pair in done if pair[0] > 0], float).reshape(-1, 2)
+    sections = np.array([pair for pair in pairs if pair[0] > 0], float).reshape(-1, 2)
     if not sections.size:
         return Timing()
     work, paces = sections[:, 0], sections[:, 1] / sections[:, 0]

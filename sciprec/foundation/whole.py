@@ -111,9 +111,9 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
             removed.
     """
     part = part_of(path)
-    mine = os.path.abspath(part)
+    own_file = os.path.abspath(part)
     clear(part)
-    _mine.add(mine)
+    _mine.add(own_file)
     try:
         yield part
         if lasting:
@@ -123,7 +123,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
             flush(path.parent)
     finally:
         remove(part)
-        _mine.discard(mine)
+        _mine.discard(own_file)
 
 
 def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:

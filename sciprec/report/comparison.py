@@ -36,7 +36,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
     differing = [r for r in comparison.rows if r.verdict not in SETTLED and r.statistics]
     main = main_row(comparison) if differing else None
     order = sorted(differing, key=lambda row: (row is main, _badness(row)), reverse=True)
-    shown = order[:MOST_PICTURES]
+    pictured = order[:MOST_PICTURES]
     return template("comparison.html").render(
         style=page_style(),
         title=_title(comparison),
@@ -51,8 +51,8 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         rows=[(row, row.reason()) for row in comparison.rows],
         metrics=shown_metrics(comparison.rows, SHOWN_METRICS),
         chips=CHIPS,
-        sections=[_section(row, f"v{i}") for i, row in enumerate(shown)],
-        left_out=len(differing) - len(shown),
+        sections=[_section(row, f"v{i}") for i, row in enumerate(pictured)],
+        left_out=len(differing) - len(pictured),
     )
 
 

@@ -113,9 +113,9 @@ def _marks(axes: Any, rows: Sequence[Mapping[str, Any]], key: str, factor: float
     """One mark per row: a number against the case, beside each other by arithmetic."""
     cases, backends = _grid(rows)
     for place, backend in enumerate(backends):
-        mine = [row for row in rows if row["backend"] == backend]
-        x = [cases.index(row["case"]) + 0.6 * ((place + 0.5) / len(backends) - 0.5) for row in mine]
-        axes.plot(x, [factor * row[key] for row in mine], linestyle="none", label=backend,
+        part = [row for row in rows if row["backend"] == backend]
+        x = [cases.index(row["case"]) + 0.6 * ((place + 0.5) / len(backends) - 0.5) for row in part]
+        axes.plot(x, [factor * row[key] for row in part], linestyle="none", label=backend,
                   **line_style(place))  # fmt: skip
     axes.set_xticks(np.arange(len(cases)), cases, rotation=20)
     axes.set_xlim(-0.5, len(cases) - 0.5)

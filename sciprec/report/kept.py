@@ -31,17 +31,17 @@ def key_of(batch: StoredBatch, scenario: str, prefix: str, sections: Sequence[st
         prefix: begins the identifiers of figures.
         sections: their names.
     """
-    shown: list[object] = [_drawn_by(), str(dict(matplotlib.rcParams)), prefix, *sections]
+    parts: list[object] = [_drawn_by(), str(dict(matplotlib.rcParams)), prefix, *sections]
     further = [member.entry for member in batch.further if member.scenario == scenario]
-    shown += [batch.labels, further]
+    parts += [batch.labels, further]
     for run in batch.of_scenario(scenario):
         rows = () if run.comparison is None else run.comparison.rows
         root = None if run.dataset is None else run.dataset.attrs.get(ROOT)
         if run.dataset is not None and root is None:
             return ""
         errors = [(row.variable, row.verdict, row.errors) for row in rows]
-        shown += [run.label, run.file, root, run.verdict, run.judged, errors]
-    return kept_values.key_of(shown)
+        parts += [run.label, run.file, root, run.verdict, run.judged, errors]
+    return kept_values.key_of(parts)
 
 
 @functools.cache

@@ -99,8 +99,8 @@ def _variables(subject: Subject) -> dict[str, Any] | None:
     """All errors of all variables."""
     runs = [r for r in subject.runs if r.comparison is not None and not r.is_truth]
     rows = [row for run in runs if run.comparison is not None for row in run.comparison.rows]
-    shown = shown_metrics(rows, SHOWN_METRICS)
-    return {"runs": runs, "metrics": shown} if runs else None
+    metrics = shown_metrics(rows, SHOWN_METRICS)
+    return {"runs": runs, "metrics": metrics} if runs else None
 
 
 def _times(subject: Subject) -> dict[str, Any] | None:

@@ -169,18 +169,18 @@ def price_tolerance(value_text: str | float) -> PriceTolerance:
     return PriceTolerance(value, relative)
 
 
-def tolerance_note(what: str, text: str) -> list[str]:
+def tolerance_note(quantity: str, text: str) -> list[str]:
     """A sentence about a large share without its per cent sign, which may be a slip.
 
     Args:
-        what: that it is of, such as "price".
+        quantity: the name of the one that it bounds, such as "price".
         text: accepted by `price_tolerance`.
     """
     tolerance = price_tolerance(text)
     if "%" in text or not tolerance.relative or tolerance.value < UNUSUAL_SHARE:
         return []
     share = f"{100 * tolerance.value:g} %"
-    return [f"tolerance {text} is {share} of the {what}; 1 % of it is written 1% or 0.01"]
+    return [f"tolerance {text} is {share} of the {quantity}; 1 % of it is written 1% or 0.01"]
 
 
 def share_of(text: str | float) -> float:

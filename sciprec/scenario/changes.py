@@ -31,7 +31,7 @@ def change(text: str) -> tuple[str, Any]:
     return key, content["value"] if len(content) == 1 else value
 
 
-def changes_of(values: Mapping[str, Any] | None, what: str = "changes") -> Mapping[str, Any]:
+def changes_of(values: Mapping[str, Any] | None, name: str = "changes") -> Mapping[str, Any]:
     """Values by dotted key; None are none.
 
     Raises:
@@ -40,7 +40,7 @@ def changes_of(values: Mapping[str, Any] | None, what: str = "changes") -> Mappi
     if values is None:
         return {}
     if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
-        raise refused(what, values, 'values by dotted key, such as {"climate.days": 3}')
+        raise refused(name, values, 'values by dotted key, such as {"climate.days": 3}')
     return values
 
 

@@ -134,7 +134,7 @@ def _limits(schema: Mapping[str, Any]) -> str:
     return ", ".join(form.format(of[name]) for name, form in _ENDS.items() if name in of)
 
 
-def number_within(schema: Mapping[str, Any], *, whole: bool) -> float:
+def number_within(schema: Mapping[str, Any], *, integer: bool) -> float:
     """A number inside the limits that a JSON schema states, by its keywords."""
     least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
     above = schema.get("exclusiveMinimum", -math.inf)
@@ -142,18 +142,18 @@ def number_within(schema: Mapping[str, Any], *, whole: bool) -> float:
     low, high = max(least, above), min(most, below)
     if math.isinf(low) or math.isinf(high):
         number = low + 1 if math.isfinite(low) else min(1, high - 1)
-        return math.floor(number) if whole else float(number)
+        return math.floor(number) if integer else float(number)
     middle = (low + high) / 2
     inside = (x for x in (math.floor(middle), math.ceil(middle))
               if least <= x <= most and above < x < below)  # fmt: skip
-    return next(inside, math.floor(middle)) if whole else middle
+    return next(inside, math.floor(middle)) if integer else middle
 
 
 def _made_up(schema: Mapping[str, Any]) -> Any:
     """A value that is accepted, where nobody gave an example."""
     kind = str(schema.get("type"))
     if kind in ("integer", "number"):
-        return number_within(schema, whole=kind == "integer")
+        return number_within(schema, integer=kind == "integer")
     value = {"boolean": False, "array": [], "object": {}}.get(kind)
     return next(iter(_choices(schema)), "..." if value is None else value)
 

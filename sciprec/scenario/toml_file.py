@@ -27,12 +27,12 @@ _SLIPS = {
 """Beginnings of lines, and what is wrong with them."""
 
 
-def read_toml(source: Path, what: str, folder: str, name: str) -> dict[str, Any]:
+def read_toml(source: Path, sort: str, folder: str, name: str) -> dict[str, Any]:
     """The dictionary that a TOML file holds.
 
     Args:
         source: the file, or the name of one that comes with sciprec.
-        what: what it holds, such as "scenario", for the messages.
+        sort: of its content, such as "scenario", for the messages.
         folder: of the files that come with sciprec, as `shipped` takes it.
         name: of one of them, for the messages.
 
@@ -44,25 +44,25 @@ def read_toml(source: Path, what: str, folder: str, name: str) -> dict[str, Any]
         beside = [str(file) for file in path.parent.glob("*.toml")]
         near = meant(path, beside) or meant(path.stem, names(folder))
         raise InputError(
-            f"{what} file '{path}' {why}; give the path of a TOML file, or the name of a {what} "
+            f"{sort} file '{path}' {why}; give the path of a TOML file, or the name of a {sort} "
             f"that comes with sciprec, such as {name}{near}"
         )
     example = f"{folder}/{name}.toml"
     if path.stat().st_size > LARGEST_FILE_BYTES:
         raise InputError(
-            f"{path}: holds {path.stat().st_size} bytes; a {what} has at most "
-            f"{LARGEST_FILE_BYTES}: is this a {what} file?"
+            f"{path}: holds {path.stat().st_size} bytes; a {sort} has at most "
+            f"{LARGEST_FILE_BYTES}: is this a {sort} file?"
         )
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: is not UTF-8 text (byte {error.start}); a {what} is a TOML file: "
+            f"{path}: is not UTF-8 text (byte {error.start}); a {sort} is a TOML file: "
             "save it as UTF-8"
         ) from None
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{path}: {_no_toml(path, error)}; a {what} is a TOML file, written like {example}"
+            f"{path}: {_no_toml(path, error)}; a {sort} is a TOML file, written like {example}"
         ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None

@@ -102,7 +102,7 @@ def test_a_format_in_which_a_models_kernel_raises_fails():
         return Results({"y": np.array([lift(strict, backend)(1.1)])})
 
     problem = ModelProblem(
-        program, model="model", said=None, stages=(), by="line",
+        program, model="model", content=None, stages=(), by="line",
         metric=metric_of("relative_max"), formats=formats_of(FORMATS),
     )  # fmt: skip
     assert cheapest(problem, 1e-2) == (0, 2) and problem.error((1, 0)) == math.inf

@@ -35,7 +35,7 @@ def no_versions(monkeypatch):
 
 def problem_of(program, by="line", formats=NARROW, **more):
     return ModelProblem(
-        program, model="model", said=None, stages=more.pop("stages", ()), by=by,
+        program, model="model", content=None, stages=more.pop("stages", ()), by=by,
         metric=metric_of("relative_l2"), formats=formats_of(formats),
     )  # fmt: skip
 

@@ -95,8 +95,8 @@ def make_gallery(
     with alone_in(folder):
         for name in chosen:
             targets.require_free(_file(name, folder), targets.PAGE)
-        for done, name in enumerate(chosen):
-            tell(f"pages of the gallery, now {name}", done, len(chosen))
+        for count, name in enumerate(chosen):
+            tell(f"pages of the gallery, now {name}", count, len(chosen))
             pages.append(_page(name, scenarios, folder))
             if on_page is not None:
                 on_page(pages[-1])
@@ -111,8 +111,8 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
     files = [root / file for file in typed] if entry.model else typed
     plugin_files = [str(root / plugin) for plugin in entry.plugins]
     with temporary_folder("gallery") as thrown_away:
-        done = workflow.run(files, out=thrown_away, plugins=[*Settings.plugins, *plugin_files])
-        failures = [run for run in done.failures if not run.partial]  # a blow-up is a finding
+        result = workflow.run(files, out=thrown_away, plugins=[*Settings.plugins, *plugin_files])
+        failures = [run for run in result.failures if not run.partial]  # a blow-up is a finding
         if failures:
             first = failures[0]
             raise InputError(
@@ -122,7 +122,7 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
         plugins = as_words((*Settings.plugins, *entry.plugins))
         command = " ".join(["sciprec run", *typed, *plugins])
         usual = workflow.default_folder([each for file in files for each in load_scenarios(file)])
-        batch = replace(read_batch(done.folder), command=command, folder=usual)
+        batch = replace(read_batch(result.folder), command=command, folder=usual)
         text = render(batch, links=False)
     if len(text.encode()) > MOST_BYTES:
         raise InputError(

@@ -68,9 +68,9 @@ def write_price_page(content: Mapping[str, Any], path: Path) -> Path:
         tables["Greeks"] = greek_listing(_greeks(greeks))
         notes += [_course_of_greeks(greeks), *greeks["sentences"]]
     tables |= {"How they were made": course, "Levels": _levels_listing(content["levels"])}
-    met = "All bounds are within the tolerance." if good else "A bound misses its tolerance."
+    verdict = "All bounds are within the tolerance." if good else "A bound misses its tolerance."
     filled = {heading: listing for heading, listing in tables.items() if listing is not None}
-    return write_listed(path, f"Prices of {_what(content)}", met, filled, notes)
+    return write_listed(path, f"Prices of {_what(content)}", verdict, filled, notes)
 
 
 def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -148,11 +148,11 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     if any(level["level"] == "rounding" for level in content["levels"]):
         lines.append(("rounding error", f"{_share_of_rounding(prices)}, {_LEFT[how]}"))
-    if (done := content["fixed_point"]) is not None:
+    if (summary := content["fixed_point"]) is not None:
         words = (
             "{saturations} saturations, {places_short_of_bits} places short of bits, {calls} calls"
         )
-        lines.append(("fixed point", words.format_map(done)))
+        lines.append(("fixed point", words.format_map(summary)))
     return lines
 
 

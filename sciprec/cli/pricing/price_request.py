@@ -43,13 +43,13 @@ class ModelFile(Section):
     model: HestonModel = key("the table [model]", "[model]")
 
 
-def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Model, str]:
+def read_model(path: Path | None, parameters: Mapping[str, float | None]) -> tuple[Model, str]:
     """The model of a file, single parameters replaced, and where it comes from.
 
     Args:
         path: a TOML file with the table [model] and, where it is published, its `source`, the
             name of one that comes with sciprec, or None.
-        given: parameters by name that replace those of the file; None where nothing is given.
+        parameters: values by name that replace those of the file; None where nothing is given.
 
     Returns:
         The Model and its source.
@@ -58,7 +58,7 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
         InputError: the file cannot be read, or a parameter is unknown, missing or outside its
             domain; one line per complaint.
     """
-    replaced = {name: value for name, value in given.items() if value is not None}
+    replaced = {name: value for name, value in parameters.items() if value is not None}
     needed = [name for name, field in HestonModel.model_fields.items() if field.is_required()]
     if path is None and not replaced:
         raise InputError(
@@ -86,11 +86,11 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
     return Model(**checked.model.model_dump()), source
 
 
-def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
+def asked_price(options: Mapping[str, Any]) -> tuple[AskedPrice, str]:
     """Make a request for prices of the options of `sciprec price`.
 
     Args:
-        given: their values by name.
+        options: their values by name.
 
     Returns:
         The request, and where its model comes from.
@@ -98,37 +98,37 @@ def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
     Raises:
         InputError: a tolerance, the model or a payoff is wrong.
     """
-    price_tolerance(given["tolerance"])
-    share_of(given["greeks_tolerance"])
-    model, source = read_model(given["model"], {n: given[n] for n in HestonModel.model_fields})
-    single = {name: given[name] for name in ("fixings", "barrier", "start", "moneyness")}
+    price_tolerance(options["tolerance"])
+    share_of(options["greeks_tolerance"])
+    model, source = read_model(options["model"], {n: options[n] for n in HestonModel.model_fields})
+    single = {name: options[name] for name in ("fixings", "barrier", "start", "moneyness")}
     payoffs = asked_grid(
-        given["payoff"], given["strike"] or (), given["maturity"],
-        **single | read_parameters(given["parameter"] or ()),
+        options["payoff"], options["strike"] or (), options["maturity"],
+        **single | read_parameters(options["parameter"] or ()),
     )  # fmt: skip
     request = AskedPrice(
         model=HestonModel(**asdict(model)),
         payoffs=payoffs,
-        simulation=AskedSimulation(scheme=given["scheme"]),
-        greeks_tolerance=given["greeks_tolerance"] if given["greeks"] else None,
-        **{name: given[name] for name in _AS_THEY_ARE},
+        simulation=AskedSimulation(scheme=options["scheme"]),
+        greeks_tolerance=options["greeks_tolerance"] if options["greeks"] else None,
+        **{name: options[name] for name in _AS_THEY_ARE},
     )
     return request, source
 
 
-def notes_of(given: Mapping[str, Any], asked: AskedPrice) -> list[str]:
+def notes_of(options: Mapping[str, Any], price: AskedPrice) -> list[str]:
     """Notes on how options were understood, where they may be misread.
 
     Args:
-        given: the options by name; asked: what they ask.
+        options: the options by name; price: the request that they make.
     """
-    notes = [*asked.model.notes(), *tolerance_note("price", given["tolerance"])]
-    if given["greeks"]:
-        notes += tolerance_note("greek", given["greeks_tolerance"])
-    if given["fixings"] is None and "fixings" in asked.payoffs.parameters:
-        number = asked.payoffs.parameters["fixings"]
+    notes = [*price.model.notes(), *tolerance_note("price", options["tolerance"])]
+    if options["greeks"]:
+        notes += tolerance_note("greek", options["greeks_tolerance"])
+    if options["fixings"] is None and "fixings" in price.payoffs.parameters:
+        number = price.payoffs.parameters["fixings"]
         notes.append(
-            f"{asked.payoffs.kind} has {number} fixings, at maturity k / {number}, since --fixings "
+            f"{price.payoffs.kind} has {number} fixings, at maturity k / {number}, since --fixings "
             "is not given"
         )
     return notes

@@ -68,12 +68,12 @@ def resolve_case(name: str) -> Case:
     return CASES[word("case", name, CASES)]
 
 
-def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> None:
+def require_state(case: Case, cls: type | None, initial: Any, grid: Any) -> None:
     """Make sure that a case's function made an initial state: finite numbers on the grid.
 
     Args:
         case: whose function was called.
-        wanted: the dataclass that its equations take; None: whatever they say.
+        cls: the dataclass that its equations take; None: whatever they say.
         initial: what it returned.
         grid: a GaussianGrid, whose longitudes and latitudes it was given.
 
@@ -81,26 +81,26 @@ def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> N
         InputError: it returned something else, a field is no finite number everywhere, or what the
             state's `positive` names is not above zero.
     """
-    what = f"the initial state of case {case.name!r}"
-    if wanted is None:
+    text = f"the initial state of case {case.name!r}"
+    if cls is None:
         return
-    if not isinstance(initial, wanted):
-        raise refused(what, initial, f"a {wanted.__module__}.{wanted.__name__}")
+    if not isinstance(initial, cls):
+        raise refused(text, initial, f"a {cls.__module__}.{cls.__name__}")
     across = grid.lon_radians.size, grid.lat_radians.size
-    kinds = _kinds_of(wanted)
+    kinds = _kinds_of(cls)
     for name, kind in kinds.items():
         value = getattr(initial, name)
         if kind is np.ndarray:
-            _require_numbers(f"{what}: {name}", value)
+            _require_numbers(f"{text}: {name}", value)
         elif isinstance(kind, type) and is_dataclass(kind) and not isinstance(value, kind):
-            raise refused(f"{what}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
+            raise refused(f"{text}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
     shapes = initial.shapes(across) if hasattr(initial, "shapes") else {}
     for name in (n for n, kind in kinds.items() if kind is np.ndarray):
-        _require_field(f"{what}: {name}", getattr(initial, name), grid, shapes.get(name))
+        _require_field(f"{text}: {name}", getattr(initial, name), grid, shapes.get(name))
     for name, values in initial.positive().items() if hasattr(initial, "positive") else ():
         if not (values > 0.0).all():
             raise InputError(
-                f"{what}: {name} is {values.min():.6g} at the least; accepted: above 0 everywhere: "
+                f"{text}: {name} is {values.min():.6g} at the least; accepted: above 0 everywhere: "
                 "mend the case's function or its parameters"
             )
 

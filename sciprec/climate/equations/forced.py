@@ -232,11 +232,11 @@ class SourcedConversion:
     flow: Any
 
     @classmethod
-    def of(cls, *known: Any, **parameters: Any) -> SourcedConversion:
+    def of(cls, *args: Any, **parameters: Any) -> SourcedConversion:
         """The conversion for an initial state; see `Conversion.of`."""
         from sciprec.climate.equations.shallow_water import ShallowWaterConversion
 
-        return cls(ShallowWaterConversion.of(*known, **parameters))
+        return cls(ShallowWaterConversion.of(*args, **parameters))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.flow, name)
@@ -274,9 +274,9 @@ class _Seen:
 
     equations: EquationSet
 
-    def of(self, *known: Any, **parameters: Any) -> Conversion:
+    def of(self, *args: Any, **parameters: Any) -> Conversion:
         """The conversion for an initial state; see `Conversion.of`."""
-        return _SeenConversion(self.equations.conversion.of(*known, **parameters))
+        return _SeenConversion(self.equations.conversion.of(*args, **parameters))
 
     def work(self, conversion: _SeenConversion, dtype: type) -> tuple:
         """The work arrays of the flow and its tracers."""

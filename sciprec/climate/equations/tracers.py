@@ -436,8 +436,8 @@ class TracedConversion:
         rows = self.transform.to_grid(np.ascontiguousarray(state[:, self.columns :]))
         grid, count = self.transform.grid, self.levels
         for t, tracer in enumerate(self.tracers):
-            own = [grid.to_output(x) * tracer.unit for x in rows[t * count : (t + 1) * count]]
-            fields[tracer.name] = np.stack(own) if self.vertical else own[0]
+            values = [grid.to_output(x) * tracer.unit for x in rows[t * count : (t + 1) * count]]
+            fields[tracer.name] = np.stack(values) if self.vertical else values[0]
         return fields
 
     def budgets(self, fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -462,8 +462,8 @@ class Traced:
         **parameters: Any,
     ) -> Conversion:  # fmt: skip
         """The conversion for an initial state; see `Conversion.of`."""
-        known = initial, transform, units, implicit_time
-        flow = self.equations.conversion.of(*known, **parameters)
+        args = initial, transform, units, implicit_time
+        flow = self.equations.conversion.of(*args, **parameters)
         columns = 2 * sum(levels for _, levels in self.equations.layout(parameters))
         wind = FIRST_WIND.get(self.equations.name, 0)
         return TracedConversion(flow, self.tracers, columns, wind)
@@ -496,15 +496,15 @@ def with_tracers(equations: EquationSet, tracers: tuple[Tracer, ...]) -> Equatio
         "solve": (solve_traced, _solve),
         "adjust": (adjust_traced, _adjust),
     }
-    made = {
+    combined = {
         name: with_own(traced, stand_in, getattr(equations, name))
         for name, (traced, stand_in) in kernels.items()
         if getattr(equations, name) is not None
     }
     traced, names = Traced(equations, tracers), tuple(tracer.name for tracer in tracers)
-    own = tuple((name, "levels" if levelled else 1) for name in names)
+    rows = tuple((name, "levels" if levelled else 1) for name in names)
     return replace(
-        equations, prognostic=equations.prognostic + own, conversion=traced, work=traced.work,
+        equations, prognostic=equations.prognostic + rows, conversion=traced, work=traced.work,
         in_place=False, fields=equations.fields + names,
-        units={**equations.units, **{one.name: one.units or "1" for one in tracers}}, **made,
+        units={**equations.units, **{each.name: each.units or "1" for each in tracers}}, **combined,
     )  # fmt: skip

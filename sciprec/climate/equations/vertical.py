@@ -82,30 +82,30 @@ def even_levels(count: int) -> SigmaLevels:
     return SigmaLevels(tuple(k / count for k in range(count + 1)))
 
 
-def resolve_levels(given: int | Sequence[float] | SigmaLevels) -> SigmaLevels:
+def resolve_levels(levels: int | Sequence[float] | SigmaLevels) -> SigmaLevels:
     """Levels by their number (of equal thickness), by their half levels, or as they are.
 
     Raises:
         InputError: no such levels.
     """
-    if isinstance(given, SigmaLevels):
-        return given
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        if not 2 <= given <= _MOST_LEVELS:
-            raise InputError(f"levels is {given}; accepted: 2 to {_MOST_LEVELS} even sigma levels")
-        return even_levels(int(given))
+    if isinstance(levels, SigmaLevels):
+        return levels
+    if isinstance(levels, (int, np.integer)) and not isinstance(levels, bool):
+        if not 2 <= levels <= _MOST_LEVELS:
+            raise InputError(f"levels is {levels}; accepted: 2 to {_MOST_LEVELS} even sigma levels")
+        return even_levels(int(levels))
     try:
-        half = tuple(float(s) for s in given)
+        half = tuple(float(s) for s in levels)
     except (TypeError, ValueError):
         raise InputError(
-            f"levels is {given!r}; accepted: a number of even levels, such as 20, or the sigma of "
+            f"levels is {levels!r}; accepted: a number of even levels, such as 20, or the sigma of "
             "the half levels from 0 to 1"
         ) from None
     ordered = all(a < b for a, b in zip(half, half[1:], strict=False))
     if not 3 <= len(half) <= _MOST_LEVELS + 1 or half[0] != 0 or half[-1] != 1 or not ordered:
-        shown = half if len(half) < 10 else f"{len(half)} numbers from {half[0]} to {half[-1]}"
+        text = half if len(half) < 10 else f"{len(half)} numbers from {half[0]} to {half[-1]}"
         raise InputError(
-            f"half levels are {shown}; accepted: 3 to {_MOST_LEVELS + 1} ascending numbers, the "
+            f"half levels are {text}; accepted: 3 to {_MOST_LEVELS + 1} ascending numbers, the "
             "first 0 and the last 1"
         )
     return SigmaLevels(half)

@@ -80,29 +80,29 @@ class Forcing:
         """Name of the kernel."""
         return self.kernel.__name__
 
-    def values(self, given: Mapping[str, float]) -> dict[str, float]:
+    def values(self, replaced: Mapping[str, float]) -> dict[str, float]:
         """Parameters in the units that the kernel sees.
 
         Args:
-            given: values in the place of the usual ones, in the units of the table.
+            replaced: values in the place of the usual ones, in the units of the table.
 
         Raises:
             InputError: a parameter is unknown or no number.
         """
-        for name in given:
+        for name in replaced:
             if name not in self.parameters:
                 raise InputError(
                     f"forcing '{self.name}' has no parameter {name!r}; known: "
                     f"{', '.join(self.parameters) or 'none'}{meant(name, self.parameters)}"
                 )
         return {
-            name: in_units_of_forcings(name, given.get(name, value), unit)
+            name: in_units_of_forcings(name, replaced.get(name, value), unit)
             for name, (value, unit) in self.parameters.items()
         }
 
-    def as_json(self, given: Mapping[str, float]) -> str:
-        """The parameters and their units, as text; `given` as in `values`."""
-        table = {n: [given.get(n, value), unit] for n, (value, unit) in self.parameters.items()}
+    def as_json(self, replaced: Mapping[str, float]) -> str:
+        """The parameters and their units, as text; `replaced` as in `values`."""
+        table = {n: [replaced.get(n, value), unit] for n, (value, unit) in self.parameters.items()}
         return json.dumps(table, sort_keys=True)
 
     def arguments(self, fields: Any, time: Time, values: tuple[float, ...], out: Any) -> tuple:
@@ -117,18 +117,18 @@ class Forcing:
             return fields, time, out
         return fields, time, named("Parameters", tuple(self.parameters))(*values), out
 
-    def used(self, place: int, known: Sequence[str]) -> tuple[str, ...]:
+    def used(self, place: int, available: Sequence[str]) -> tuple[str, ...]:
         """The names of an argument that the kernel uses; all, where it hands it on as a whole.
 
         Args:
             place: of the argument: 0 is `fields`, -1 is `out`.
-            known: names that the argument has.
+            available: names that the argument has.
         """
         read = _names_read(self.kernel)
         argument = tuple(inspect.signature(self.kernel).parameters)[place]
         if read is None or argument in read.handed_on:
-            return tuple(known)
-        return tuple(name for name in known if (argument, name) in read.names)
+            return tuple(available)
+        return tuple(name for name in available if (argument, name) in read.names)
 
     def require_offered(self, fields: Sequence[str], out: Sequence[str], whose: str) -> None:
         """Make sure that a model has all that the kernel names.

@@ -113,8 +113,8 @@ class AdaptiveSteps:
         copy = self._spare.pop() if self._spare else _Moving()
         copy.held, copy.seen = state.held, state.seen
         del copy[len(state) :]
-        for mine, level in zip(copy, state, strict=False):
-            mine.take(level)
+        for target, level in zip(copy, state, strict=False):
+            target.take(level)
         copy += [level.copy() for level in state[len(copy) :]]
         self._lent.append(copy)
         return copy

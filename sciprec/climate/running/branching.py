@@ -41,9 +41,9 @@ def branched(request: Request, file: FileOfState) -> Request | None:
             f"start_from: {file.source} is of a run of the equations '{about['equations']}', and "
             f"case '{request.case.name}' has '{request.equations.name}'; give a file of those"
         )
-    mine, its = parts_of(request), about["parts"]
-    its = {"forcing": mine["forcing"]} | its
-    equal = {name: mine[name] == its[name] for name in mine}
+    parts, stored_parts = parts_of(request), about["parts"]
+    stored_parts = {"forcing": parts["forcing"]} | stored_parts
+    equal = {name: parts[name] == stored_parts[name] for name in parts}
     has_own_scales = equal["format"] and equal["streams"]  # kernels remember them
     if not equal["frame"] or (isinstance(request.backend, ScaledBackend) and not has_own_scales):
         return None

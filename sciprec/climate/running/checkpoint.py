@@ -304,10 +304,10 @@ def _require_fit(saved: Saved, like: Level, request: Request, records: Records) 
     """
     count, fits = len(saved.stored), True
     for level in saved.levels:
-        for mine, its in ((like.values, level.values), (like.residual, level.residual)):
-            fits &= (mine is None) == (its is None)
-            if mine is not None and its is not None:
-                fits &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
+        for expected, stored in ((like.values, level.values), (like.residual, level.residual)):
+            fits &= (expected is None) == (stored is None)
+            if expected is not None and stored is not None:
+                fits &= (stored.shape, stored.dtype) == (expected.shape, expected.dtype)
     fits &= 1 <= len(saved.levels) <= request.scheme.levels
     fits &= records.shapes.keys() == set(request.variables)
     fits &= len(records.places) == count

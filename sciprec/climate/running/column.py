@@ -168,11 +168,11 @@ class _Column:
     """
 
     def __init__(
-        self, forcing: Forcing, arithmetic: Backend, clock: Clock, given: tuple, values: tuple,
+        self, forcing: Forcing, arithmetic: Backend, clock: Clock, arrays: tuple, values: tuple,
         levels: list[_Level],
     ) -> None:  # fmt: skip
         self.forcing, self.arithmetic, self.clock = forcing, arithmetic, clock
-        self.given, self.values, self.levels = given, values, levels
+        self.given, self.values, self.levels = arrays, values, levels
         self.kernel = compiled(forcing.kernel, arithmetic)
         self.increment = compiled(increment_of, arithmetic)
         self.tendency, self.change = (np.zeros_like(levels[0].state) for _ in range(2))

@@ -69,8 +69,8 @@ class ExactSteps:
         while len(self._true_levels) < len(levels):
             self._true_levels.append(Level(np.empty(levels[0].values.shape)))
         states = self._true_levels[: len(levels)]
-        for level, mine in zip(levels, states, strict=True):
-            _true_into(level, mine.values, self._pool.array)
+        for level, state in zip(levels, states, strict=True):
+            _true_into(level, state.values, self._pool.array)
         self._steps.advance(states, before, 1)
         return states
 
@@ -86,9 +86,9 @@ def difference(
         exact: after that in fp64.
         room: makes the arrays.
     """
-    each = [true_values(mine, room) for mine in levels]
-    for mine, its in zip(each, exact, strict=True):
-        np.subtract(mine, its.values, out=mine)
+    each = [true_values(values, room) for values in levels]
+    for values, truth in zip(each, exact, strict=True):
+        np.subtract(values, truth.values, out=values)
     total = each[0]
     for more in each[1:]:
         np.add(total, more, out=total)
@@ -106,9 +106,9 @@ def in_fp64(request: Request) -> Request:
 
 def is_fp64(request: Request) -> bool:
     """Whether a run is that in fp64 itself."""
-    mine = request.backend, request.stored, request.compensation, request.stages
+    formats = request.backend, request.stored, request.compensation, request.stages
     exact = in_fp64(request)
-    return mine == (exact.backend, exact.stored, exact.compensation, exact.stages)
+    return formats == (exact.backend, exact.stored, exact.compensation, exact.stages)
 
 
 def parts_of(request: Request, columns: np.ndarray) -> dict[str, StatePart]:

@@ -143,45 +143,45 @@ def _loaded(place: str) -> Forcing:
     )
 
 
-def from_initial(given: Any) -> tuple[str, ...]:
+def from_initial(tracers: Any) -> tuple[str, ...]:
     """Names of the tracers that begin as fields of the initial dataset or file.
 
     Args:
-        given: as in `check_tracers`, which checks it.
+        tracers: as in `check_tracers`, which checks it.
     """
-    table = given.items() if isinstance(given, Mapping) else ()
+    table = tracers.items() if isinstance(tracers, Mapping) else ()
     return tuple(str(name) for name, start in table if _start_and_units(start)[0] == GIVEN)
 
 
 def check_tracers(
-    equations: EquationSet, given: Any, initial: GivenFields | None = None
+    equations: EquationSet, table: Any, initial: GivenFields | None = None
 ) -> tuple[Tracer, ...]:
     """The tracers that a run is to carry, in the order given.
 
     Args:
         equations: of the flow.
-        given: None; initial field by name, a number, a name of `SHAPES` or `GIVEN`, or one of these
+        table: None; initial field by name, a number, a name of `SHAPES` or `GIVEN`, or one of these
             and a unit; or a list of names of shapes.
         initial: the fields of the initial state that are given, or None.
 
     Raises:
         InputError: the flow carries none, or one of them is not accepted.
     """
-    if given is None or (isinstance(given, (Mapping, list, tuple)) and not given):
+    if table is None or (isinstance(table, (Mapping, list, tuple)) and not table):
         return ()
-    if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
-        twice = next((name for name in given if given.count(name) > 1), None)
+    if isinstance(table, (list, tuple)) and all(isinstance(name, str) for name in table):
+        twice = next((name for name in table if table.count(name) > 1), None)
         if twice is not None:
             raise InputError(f"tracers names {twice!r} twice; leave one of them out")
-        given = {name: name for name in given}
-    if not isinstance(given, Mapping) or len(given) > MOST_TRACERS:
-        raise refused("tracers", given, _ACCEPTED_TRACERS)
+        table = {name: name for name in table}
+    if not isinstance(table, Mapping) or len(table) > MOST_TRACERS:
+        raise refused("tracers", table, _ACCEPTED_TRACERS)
     if equations.name not in TRACED:
         raise InputError(
             f"tracers are given to the equations {equations.name!r}, which carry none; accepted: "
             f"cases of {', '.join(TRACED)}"
         )
-    tracers = (_tracer(equations, name, start) for name, start in given.items())
+    tracers = (_tracer(equations, name, start) for name, start in table.items())
     return tuple(each if each.start != GIVEN else begun_as(each, initial) for each in tracers)
 
 

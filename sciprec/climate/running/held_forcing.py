@@ -44,7 +44,7 @@ class HeldForcing:
         inputs = self._used(0, inputs)
         outputs = self._used(-1, outputs) or outputs[:1]
         unused = np.zeros((1, 1, 1), kind)
-        shown = {row.name: aligned_zeros(shape, kind) for row in inputs}
+        input_arrays = {row.name: aligned_zeros(shape, kind) for row in inputs}
         self._changed = {row.name: aligned_zeros(shape, kind) for row in outputs}
         of_grid = {
             "surface_pressure": aligned_zeros(shape[1:], kind),
@@ -64,7 +64,7 @@ class HeldForcing:
         self.arrays = (
             self._steer,
             (
-                tuple(shown.values()) or (unused,),
+                tuple(input_arrays.values()) or (unused,),
                 np.array([row.first for row in inputs], np.int64),
                 rounded(np.array([row.offset for row in inputs]), backend),
                 rounded(np.array([row.factor for row in inputs]).reshape(-1, grid.nlat), backend),
@@ -72,7 +72,7 @@ class HeldForcing:
                     np.array([pressure] if is_seen else [], np.int64),
                     rounded(np.array([REFERENCE_HPA]), backend), of_grid["surface_pressure"],
                 ),
-                named("Fields", fields)(*((of_grid | shown).get(n, unused) for n in fields)),
+                named("Fields", fields)(*((of_grid | input_arrays).get(n, unused) for n in fields)),
             ),
             (
                 tuple(self._changed.values()),

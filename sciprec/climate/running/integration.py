@@ -403,7 +403,7 @@ class Integration:
     def save(self, last: bool) -> None:
         """Leave a checkpoint where that was asked for."""
         if self.checkpoints is not None:
-            done = self.steps, self.levels, self.stored, stacked(self.budgets)
+            progress = self.steps, self.levels, self.stored, stacked(self.budgets)
             timed = np.array(self.clock.done).reshape(-1, 2)
             observed = {} if self.observer is None else self.observer.arrays()
             ladder = {} if self.adapting is None else self.adapting.control.arrays()
@@ -412,7 +412,7 @@ class Integration:
             if self._steps_alone.forcing is not None and self.request.scheme.levels > 1:
                 forced = self._steps_alone.forcing.state()
             saved = Saved(
-                *done, kernel_states(self.kernels), timed, observed, ladder, statistics, forced
+                *progress, kernel_states(self.kernels), timed, observed, ladder, statistics, forced
             )
             self.checkpoints.save(saved, last)
 
@@ -447,10 +447,10 @@ class Integration:
             for values in self.adapting.seen:
                 self._look_at(values)
             return seconds
-        seconds, done = 0.0, self.steps - self.request.first
-        for more, sampled in self.statistics.pieces(done, count):
-            seconds += self._advanced(self.request.first + done, more)
-            done += more
+        seconds, steps = 0.0, self.steps - self.request.first
+        for more, sampled in self.statistics.pieces(steps, count):
+            seconds += self._advanced(self.request.first + steps, more)
+            steps += more
             if sampled:
                 self._look_at(self.levels[0].values)
         return seconds
@@ -538,17 +538,17 @@ class Integration:
         """The strongest wind of a state, or else its first field's largest value, and where."""
         fields = self.fields(state)
         if "u" in fields and "v" in fields:
-            size, what, unit = np.hypot(fields["u"], fields["v"]), "the strongest wind", " m/s"
+            size, label, unit = np.hypot(fields["u"], fields["v"]), "the strongest wind", " m/s"
         else:
             name = next(iter(fields))
-            size, what, unit = np.abs(fields[name]), f"the largest {name}", ""
+            size, label, unit = np.abs(fields[name]), f"the largest {name}", ""
         if np.isnan(size).all():
-            return f"{what} was beyond binary64"
+            return f"{label} was beyond binary64"
         *level, row, column = np.unravel_index(int(np.nanargmax(size)), size.shape)
         grid = self.convert.transform.grid
         place = f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}"
         place += f", level {level[0] + 1}" if level else ""
-        return f"{what} was {np.nanmax(size):.3g}{unit} at {place}"
+        return f"{label} was {np.nanmax(size):.3g}{unit} at {place}"
 
 
 def stacked(rows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

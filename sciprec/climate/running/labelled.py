@@ -280,8 +280,8 @@ def started_from(
     if start_from is None:
         return request
     if not isinstance(start_from, str | Path) or not str(start_from):
-        what = "the path of a checkpoint, of a netCDF file or of a Zarr store"
-        raise refused("start_from", start_from, what)
+        accepted = "the path of a checkpoint, of a netCDF file or of a Zarr store"
+        raise refused("start_from", start_from, accepted)
     for name, value in {"start_date": start_date, "calendar": calendar}.items():
         if value is not None:
             raise InputError(
@@ -370,13 +370,13 @@ def _fields_of(file: FileOfState) -> xr.Dataset:
 def _why_fields(request: Request, file: FileOfState) -> str:
     """Why the fields of a checkpoint are taken, and not its coefficients, in words."""
     about = file.about
-    mine = {
+    requested = {
         "truncation": request.truncation.name, "step_seconds": f"{request.step_seconds:g}",
         "case": request.case.name,
     }  # fmt: skip
-    its = {"truncation": about["truncation"][0], "step_seconds": f"{about['step_seconds']:g}",
+    stored = {"truncation": about["truncation"][0], "step_seconds": f"{about['step_seconds']:g}",
            "case": about["case"]}  # fmt: skip
-    changed = [f"{name} {its[name]}" for name in mine if mine[name] != its[name]]
+    changed = [f"{name} {stored[name]}" for name in requested if requested[name] != stored[name]]
     named = [tracer.name for tracer in request.tracers]
     if about.get("tracers", named) != named:  # not in checkpoints of earlier versions
         changed.append(f"tracers {' and '.join(about['tracers']) or 'none'}")
@@ -410,11 +410,11 @@ def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:
     if name is None or name in file.per_gravity:
         return ""
     sigma = dataset["sigma"].values if "sigma" in dataset[name].dims else None
-    its = file.on_grid(dataset["lat"].values, dataset["lon"].values, sigma)[name]
+    stored = file.on_grid(dataset["lat"].values, dataset["lon"].values, sigma)[name]
     weights = dataset["cell_area"].values
     apart, size = (
         float(np.sqrt(np.sum(weights * x**2)))
-        for x in (dataset[name].isel(time=1).values - its, its)
+        for x in (dataset[name].isel(time=1).values - stored, stored)
     )
     return f"; at its next stored time {name} is {apart / size:.2g} (relative l2) from the file's"
 

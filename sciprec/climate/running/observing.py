@@ -117,13 +117,14 @@ class RunObserver:
             self.drifting.drift.initial = state.astype(np.float64) - exact
 
     def advance(
-        self, stepping: Stepping, whole: SteppingAlone, levels: list[Level], before: int, count: int
+        self, stepping: Stepping, serial: SteppingAlone, levels: list[Level], before: int,
+        count: int,
     ) -> float:
         """Advance by `count` steps, looking at some; the processor seconds of the steps.
 
         Args:
             stepping: makes steps, perhaps on several threads.
-            whole: makes the same steps on one.
+            serial: makes the same steps on one.
             levels: of the time scheme, newest first.
         """
         seconds = 0.0
@@ -131,12 +132,12 @@ class RunObserver:
             before += more
             watched = self.plan.watches(before)
             drifting = self.drifting if self.plan.drifts(before) else None
-            heard = self._hear(whole) if watched and self._inside else None
+            heard = self._hear(serial) if watched and self._inside else None
             alone = heard is not None or drifting is not None
             if not alone or more > 1:
                 seconds += stepping.advance(levels, before - more, more - alone)
             if drifting is not None:
-                drifting.begin(levels, before - 1, whole.forcing)
+                drifting.begin(levels, before - 1, serial.forcing)
             if alone:
                 steps = stepping if heard is None else heard.steps
                 seconds += steps.advance(levels, before - 1, 1)
@@ -147,13 +148,13 @@ class RunObserver:
                 self.look(before, levels, heard)
         return seconds
 
-    def look_at_end(self, whole: Stepping, levels: list[Level], steps: int) -> None:
+    def look_at_end(self, stepping: Stepping, levels: list[Level], steps: int) -> None:
         """Look at what a run has left that is not finite any more."""
         if self.history.steps.size and self.history.steps[-1] == steps:
             return
         heard = None
         if self._inside:  # of the step that would follow
-            heard = self._hear(whole)
+            heard = self._hear(stepping)
             self.pause(True)
             heard.steps.advance([level.copy() for level in levels], steps, 1)
         self.look(steps, levels, heard)
@@ -192,14 +193,14 @@ class RunObserver:
     def elements(self, watched: str) -> Elements:
         """Where the elements of a watched variable are; its level only where there are several."""
         coefficient, column = np.divmod(self._of(watched), self._columns.size)
-        mine = np.flatnonzero(self._columns == watched.rpartition(":")[2])
-        level = np.searchsorted(mine, column) // 2 + 1
+        columns = np.flatnonzero(self._columns == watched.rpartition(":")[2])
+        level = np.searchsorted(columns, column) // 2 + 1
         places = {
             "total_wavenumber": (self.degree[coefficient], "total wavenumber"),
             "zonal_wavenumber": (self.order[coefficient], "zonal wavenumber"),
             "part": (column % 2, "part, 0 the real and 1 the imaginary one,"),
         }
-        return places | ({"level": (level, "level, from the top,")} if mine.size > 2 else {})
+        return places | ({"level": (level, "level, from the top,")} if columns.size > 2 else {})
 
     def place(self, watched: str, at: int) -> str:
         """A place in a watched variable in words."""
@@ -254,8 +255,8 @@ class RunObserver:
         system = replace(exact.steps.system, addition=addition)
         levels = [addition.level(self._start.copy())]
         replace(exact.steps, system=system).advance(levels, 0, early)
-        mine, its = self.losses.early(steps), losses.early(0)
-        self._true = early, np.abs(its) >= 0.5 * np.abs(mine)
+        changes, true_changes = self.losses.early(steps), losses.early(0)
+        self._true = early, np.abs(true_changes) >= 0.5 * np.abs(changes)
         return self._true[1]
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -305,14 +306,14 @@ class _Heard:
         increment: the last one of a step, before it is rounded into the state.
     """
 
-    def __init__(self, whole: StepMaker) -> None:
-        self.whole, self.begun = whole, False
+    def __init__(self, steps: StepMaker) -> None:
+        self.whole, self.begun = steps, False
         self.tendency = self.increment = np.empty(0)
         system = replace(
-            whole.system, tendency=self._tendency(whole.system.tendency),
-            addition=self._addition(whole.system.addition),
+            steps.system, tendency=self._tendency(steps.system.tendency),
+            addition=self._addition(steps.system.addition),
         )  # fmt: skip
-        self.steps = StepMaker(whole.scheme, system, whole.adjust, forcing=whole.forcing)
+        self.steps = StepMaker(steps.scheme, system, steps.adjust, forcing=steps.forcing)
 
     def _tendency(self, tendency):
         def function(values: np.ndarray, out: np.ndarray) -> None:

@@ -45,7 +45,7 @@ class Parameters:
     fourier: str
 
 
-def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
+def check_parameters(case: Case, replaced: Mapping[str, Any]) -> Parameters:
     """Fill in what was not given; a case's usual values go before those of its equations.
 
     Raises:
@@ -53,13 +53,13 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
     """
     parameters = EQUATIONS[case.equations].parameters
     usual = {**MODEL, **parameters, **case.parameters}
-    for name in given:
+    for name in replaced:
         if name not in usual:
             raise InputError(
                 f"unknown parameter {name!r} of case {case.name!r}; "
                 f"known: {', '.join(sorted(usual))}{meant(name, usual)}"
             )
-    values = {name: _accepted(name, given.get(name), kind) for name, kind in usual.items()}
+    values = {name: _accepted(name, replaced.get(name), kind) for name, kind in usual.items()}
     for name in (*DIFFUSION, *FILTER):
         if values[name] < 0:
             raise InputError(

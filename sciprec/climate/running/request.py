@@ -148,11 +148,11 @@ class Request:
         """Whether an interval of statistics ends with the state after so many steps. One of the
         calendar ends with the first stored state of the next.
         """
-        done = steps - self.first
-        if done % self.every:
+        count = steps - self.first
+        if count % self.every:
             return False
         if not isinstance(self.period, str):
-            return done % (self.period or self.every) == 0
+            return count % (self.period or self.every) == 0
         now, before = (self.clock.month(n) for n in (steps, steps - self.every))
         return now[0] != before[0] or (self.period == "month" and now != before)
 

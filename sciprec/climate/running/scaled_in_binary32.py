@@ -38,11 +38,11 @@ def model_in_binary32(noting: ScaledModel) -> ScaledInFormatModel | None:
     if not served or max(convert.transformed) > MOST_FIELDS or not _alike(noting.constants):
         return None
     noting_model = ScaledInFormatModel(noting)
-    mine, its = noting_model.steps.system, noting.steps.system
-    pairs = list(zip(mine.tables, its.tables, strict=True))
-    pairs.append((mine.addition.damping, its.addition.damping))
-    if mine.addition.shares is not None:
-        pairs.append((mine.addition.shares, its.addition.shares))
+    target, source = noting_model.steps.system, noting.steps.system
+    pairs = list(zip(target.tables, source.tables, strict=True))
+    pairs.append((target.addition.damping, source.addition.damping))
+    if target.addition.shares is not None:
+        pairs.append((target.addition.shares, source.addition.shares))
     return noting_model if all(np.array_equal(first, other) for first, other in pairs) else None
 
 

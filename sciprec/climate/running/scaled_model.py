@@ -167,9 +167,9 @@ class ScaledModel(LiftedModel):
     def _note_state(self, values: np.ndarray) -> None:
         assert self.scales.notes is not None
         for name, columns in self.groups().items():
-            mine = values.reshape(self.shape)[:, columns]
-            self.scales.notes.note((_STATE, name), np.array([np.abs(mine).max()]))
-            self.scales.notes.count((_STATE, name), [mine])
+            part = values.reshape(self.shape)[:, columns]
+            self.scales.notes.note((_STATE, name), np.array([np.abs(part).max()]))
+            self.scales.notes.count((_STATE, name), [part])
 
     def _as_arguments(self, constants: tuple) -> tuple:
         """Constants in the format; each array has a scale of its own, which is known."""
@@ -206,11 +206,11 @@ class ScaledModel(LiftedModel):
         def called(*args) -> None:
             arguments = [in_format(a) if isinstance(a, float) else a for a in args]
             pool.reset()
-            for call, mine in calls:
+            for call, own_columns in calls:
                 parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
                 for a in arguments:
                     if isinstance(a, np.ndarray) and a.shape[-1] == size and id(a) not in parts:
-                        view = a.reshape(*a.shape[:-1], -1, columns)[..., mine]
+                        view = a.reshape(*a.shape[:-1], -1, columns)[..., own_columns]
                         part = pool.array(view.shape, view.dtype)
                         part[...] = view
                         parts[id(a)] = view, part

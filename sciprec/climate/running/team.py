@@ -125,23 +125,23 @@ class TeamThread:
             function(state)
         self.shared.meet()
 
-    def addition(self, whole: Addition) -> Addition:
+    def addition(self, of_model: Addition) -> Addition:
         """The addition of the share's elements."""
-        mine = self.elements
-        shares = None if whole.shares is None else np.ascontiguousarray(whole.shares[:, mine])
-        resets = tuple((compensation, which[mine]) for compensation, which in whole.resets)
-        damping = np.ascontiguousarray(whole.damping[:, mine])
-        losses = None if whole.losses is None else whole.losses.part(self.share.rows)
+        part = self.elements
+        shares = None if of_model.shares is None else np.ascontiguousarray(of_model.shares[:, part])
+        resets = tuple((compensation, which[part]) for compensation, which in of_model.resets)
+        damping = np.ascontiguousarray(of_model.damping[:, part])
+        losses = None if of_model.losses is None else of_model.losses.part(self.share.rows)
         options = {"damping": damping, "shares": shares, "resets": resets, "losses": losses}
-        return replace(whole, **options)
+        return replace(of_model, **options)
 
     def part_of(self, levels: Sequence[Level]) -> list[Level]:
         """The share's elements of levels, in their places."""
-        mine = self.elements
+        part = self.elements
         self.wholes.clear()
         self._know([*self.work, *(level.values for level in levels)])
         return [
-            Level(level.values[mine], None if level.residual is None else level.residual[mine])
+            Level(level.values[part], None if level.residual is None else level.residual[part])
             for level in levels
         ]
 

@@ -35,15 +35,15 @@ class MatrixLegendre:
     """
 
     def __init__(
-        self, truncation: Truncation, unit: MatrixUnit, held: np.ndarray,
+        self, truncation: Truncation, unit: MatrixUnit, present_places: np.ndarray,
         matrices: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.unit, self.north = unit, truncation.nlat // 2
         self.orders, self.tiles = truncation.number + 1, -(-self.north // LANES)
         self.places = _places(truncation.number, unit.step)
-        self._inverse = np.argsort(self.places, axis=None, kind="stable")[: held.size]
+        self._inverse = np.argsort(self.places, axis=None, kind="stable")[: present_places.size]
         functions = legendre_matrices(truncation, unit.step) if matrices is None else matrices
-        present = np.append(held, False)[self.places]
+        present = np.append(present_places, False)[self.places]
         entries = present[:, :, None] & (np.arange(functions[0].shape[2]) < self.north)
         of_analysis = entries.swapaxes(1, 2)
         self.tables = (

@@ -52,8 +52,8 @@ class ScaledTransform:
         self.truncation, self.scales = truncation, scales
         for place, count in ((LS, fields), (FS, fields), (FA, products), (LA, products)):
             stage = LEGENDRE if place in (LS, LA) else FOURIER
-            what = "field" if place in (LS, FS) else "product"
-            texts = [f"{place[0]}, {what} {n + 1}" for n in range(count)]
+            sort = "field" if place in (LS, FS) else "product"
+            texts = [f"{place[0]}, {sort} {n + 1}" for n in range(count)]
             scales.register(place, [stage] * count, texts)
         tables, self._waves, self._table = scaled_tables(truncation)
         wide, self._pool = without_range(scales.arithmetic), Pool()
@@ -136,17 +136,17 @@ class _Stages:
         self._narrow = rounding_into(backend)
         self._rooms: dict[tuple[Place, int], tuple] = {}
 
-    def kernel(self, place: Place, given: np.ndarray, pool: Pool) -> np.ndarray:
+    def kernel(self, place: Place, values: np.ndarray, pool: Pool) -> np.ndarray:
         """Return the fields (fields, ...) that the stage makes of some."""
-        count = given.shape[0]
+        count = values.shape[0]
         if (place, count) not in self._rooms:
             self._rooms[place, count] = self._room(place, count)
         scaled, *work, out = self._rooms[place, count]
         if place == LS:
-            across = pool.array((given.shape[2], 2 * count))
-            across[...] = given.reshape(2 * count, -1).T
-            given = across
-        self._narrow(given.reshape(-1), scaled.reshape(-1))
+            across = pool.array((values.shape[2], 2 * count))
+            across[...] = values.reshape(2 * count, -1).T
+            values = across
+        self._narrow(values.reshape(-1), scaled.reshape(-1))
         self._kernels[place](scaled, self._tables[place], *work, out)
         if place == LA:
             result = pool.array((count, 2, out.shape[0]))

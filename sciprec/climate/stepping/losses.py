@@ -31,22 +31,22 @@ class UpdateLosses:
         whole: the losses of all coefficients, where these are some of them.
     """
 
-    def __init__(self, rows: slice, owners: np.ndarray, whole: UpdateLosses | None = None) -> None:
+    def __init__(self, rows: slice, owners: np.ndarray, parent: UpdateLosses | None = None) -> None:
         self._owners, width, variables = owners, owners.size, 1 + int(owners.max())
-        self._stride = 1 + (rows.stop * width - 1) // FOLLOWED if whole is None else whole._stride
+        self._stride = 1 + (rows.stop * width - 1) // FOLLOWED if parent is None else parent._stride
         begin, end = (-(-edge // self._stride) for edge in (rows.start, rows.stop))
         self._shape = begin * self._stride - rows.start, self._stride, width
         size, self._variables = (end - begin) * width, variables
         self._before, self._changes, self._new = (np.zeros((2, size)) for _ in range(3))
         self._parts: list[UpdateLosses] = []
         self._step, self._paused = 0, False
-        if whole is None:
+        if parent is None:
             groups = variables * np.arange(end)[:, None] + owners
             self._sums, self._early = Sums(size, groups.ravel()), np.zeros(size)
             return
-        mine = slice(begin * width, end * width)
-        self._sums = whole._sums.part(mine, slice(begin * variables, end * variables))
-        self._early = whole._early[mine]
+        part = slice(begin * width, end * width)
+        self._sums = parent._sums.part(part, slice(begin * variables, end * variables))
+        self._early = parent._early[part]
 
     def part(self, rows: slice) -> UpdateLosses:
         """The losses of neighbouring coefficients, which one thread updates."""
@@ -114,12 +114,12 @@ class UpdateLosses:
             more = np.zeros(owed.size)
             taken(level.residual, *self._shape, more)
             owed += more
-        mine = np.tile(self._owners == variable, self._sums.r.size // self._owners.size)
+        places = np.tile(self._owners == variable, self._sums.r.size // self._owners.size)
         groups = slice(variable, None, self._variables)
-        totals = self._sums.totals(last, owed if carries else None, mine, groups)
+        totals = self._sums.totals(last, owed if carries else None, places, groups)
         if true is None:
             return totals
-        judged = self._sums.totals(last, owed if carries else None, mine & true, groups)
+        judged = self._sums.totals(last, owed if carries else None, places & true, groups)
         return judged._replace(size=totals.size, additions=totals.additions)
 
     def _gather(self) -> None:

@@ -80,21 +80,21 @@ def by_tableau(system: System, levels: list[Level]) -> None:
 
 def _require_tableau(name: str, rows: Sequence[Sequence], weights: Sequence) -> None:
     """Make sure that numbers are a consistent explicit tableau."""
-    what, stages = f"the time scheme {name!r}", len(weights)
+    label, stages = f"the time scheme {name!r}", len(weights)
     if not 1 <= stages <= _MOST_STAGES or len(rows) != stages - 1:
         raise InputError(
-            f"{what} has {stages} weights and {len(rows)} rows; accepted: 1 to {_MOST_STAGES} "
+            f"{label} has {stages} weights and {len(rows)} rows; accepted: 1 to {_MOST_STAGES} "
             "weights, and a row for each stage but the first"
         )
     for i, row in enumerate(rows, start=1):
         if len(row) != i:
             raise InputError(
-                f"{what}: row {i} has {len(row)} numbers; accepted: {i}, one for each stage before"
+                f"{label}: row {i} has {len(row)} numbers; accepted: {i}, one for each stage before"
             )
     total = math.fsum(float(b) for b in weights)
     if not abs(total - 1.0) < 1e-12:
         raise InputError(
-            f"{what}: the weights sum to {total:.12g}; accepted: 1"
+            f"{label}: the weights sum to {total:.12g}; accepted: 1"
         )
 
 

@@ -61,7 +61,7 @@ _STEP_DIVIDES = 3600
 _NAME = re.compile(r"T(L?)(0|[1-9]\d{0,9})")
 
 
-def resolve_truncation(given: str | int | Truncation) -> Truncation:
+def resolve_truncation(value: str | int | Truncation) -> Truncation:
     """The truncation of a name ("T42", "TL85" with a linear grid), of a number (42), or one's own.
 
     The grid is the smallest one that is fine enough and whose longitudes the FFT takes; the usual
@@ -70,17 +70,17 @@ def resolve_truncation(given: str | int | Truncation) -> Truncation:
     Raises:
         InputError: not such a name, or T outside 1 ... 1023.
     """
-    if isinstance(given, Truncation):
-        return given
-    number = hasattr(given, "__index__") and not isinstance(given, (bool, np.ndarray))
-    name = f"T{int(given)}" if number else given
+    if isinstance(value, Truncation):
+        return value
+    number = hasattr(value, "__index__") and not isinstance(value, (bool, np.ndarray))
+    name = f"T{int(value)}" if number else value
     match = _NAME.fullmatch(name) if isinstance(name, str) else None
     if match and name in TRUNCATIONS:
         return TRUNCATIONS[name]
     if not match or not 1 <= int(match[2]) <= LARGEST_TRUNCATION:
-        hint = "" if match else meant(given, TRUNCATIONS)
+        hint = "" if match else meant(value, TRUNCATIONS)
         raise InputError(
-            f"unknown truncation {shown(given)}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
+            f"unknown truncation {shown(value)}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
             f'("T42", or "TL42" for a linear grid) or a number{hint}'
         )
     number = int(match[2])

@@ -216,16 +216,16 @@ def _is_by_place(backend: Backend) -> bool:
     return isinstance(backend, HandedBackend) and type(backend) is not HandedBackend
 
 
-def tables_in(truncation: Truncation, backend: Backend, whole: bool = False) -> tuple[tuple, tuple]:
+def tables_in(truncation: Truncation, backend: Backend, full: bool = False) -> tuple[tuple, tuple]:
     """Return the tables of `make_tables` rounded to an arithmetic, without numbers that are
     negligible in it, nor those that make subnormal products.
 
     Args:
         truncation: the truncation and its grid.
         backend: the arithmetic.
-        whole: leave nothing out, for sums whose error is below the arithmetic's rounding.
+        full: leave nothing out, for sums whose error is below the arithmetic's rounding.
     """
-    tables = rounded(make_tables(truncation, None if whole else negligible_in(backend)), backend)
+    tables = rounded(make_tables(truncation, None if full else negligible_in(backend)), backend)
     if _minds_subnormals(backend):
         for functions, _ in tables:
             drop_tiny(functions)

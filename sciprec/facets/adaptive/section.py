@@ -25,9 +25,9 @@ def adaptive_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, Any
         runs: of one scenario.
         prefix: unique on the page, for identifiers.
     """
-    done = [r for r in runs if r.dataset is not None and ADAPTIVE in r.dataset.attrs]
+    chosen = [r for r in runs if r.dataset is not None and ADAPTIVE in r.dataset.attrs]
     truth = next((r.dataset for r in runs if r.is_truth and r.dataset is not None), None)
-    return [_row(run, truth, f"{prefix}-adaptive{place}") for place, run in enumerate(done)]
+    return [_row(run, truth, f"{prefix}-adaptive{place}") for place, run in enumerate(chosen)]
 
 
 def _row(run: SectionRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
@@ -105,11 +105,11 @@ def _errors_of(
     variable: str, field: str, dataset: xr.Dataset, truth: xr.Dataset, count: int
 ) -> np.ndarray:
     """The relative l2 errors of a variable at the first times but the initial one."""
-    mine, its = (data[field].isel(time=slice(1, count)) for data in (dataset, truth))
-    area = truth["cell_area"] if {"lat", "lon"} <= set(its.dims) else xr.DataArray(1.0)
-    mean = (area * its).sum(("lat", "lon")) / area.sum() if field != variable else 0.0
-    over = [dim for dim in its.dims if dim != "time"]  # the state has no mean
-    wrong = (area * (mine - its) ** 2).sum(over) / (area * (its - mean) ** 2).sum(over)
+    values, exact = (data[field].isel(time=slice(1, count)) for data in (dataset, truth))
+    area = truth["cell_area"] if {"lat", "lon"} <= set(exact.dims) else xr.DataArray(1.0)
+    mean = (area * exact).sum(("lat", "lon")) / area.sum() if field != variable else 0.0
+    over = [dim for dim in exact.dims if dim != "time"]  # the state has no mean
+    wrong = (area * (values - exact) ** 2).sum(over) / (area * (exact - mean) ** 2).sum(over)
     return np.sqrt(wrong.values)
 
 

@@ -103,12 +103,12 @@ class CompensationChoice(Section):
         return Compensation(alpha, self.beta or 0.0, self.reset_every, self.sums)
 
 
-def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
+def choice_of(name: str, compensation: Compensation | None) -> CompensationChoice:
     """The choice that stands for a compensation from elsewhere than a scenario."""
-    known_name = next((n for n, c in COMPENSATIONS.items() if c == given), None)
+    known_name = next((n for n, c in COMPENSATIONS.items() if c == compensation), None)
     if known_name is not None:
         return CompensationChoice(name=known_name)
-    return CompensationChoice(name=name, **vars(given))
+    return CompensationChoice(name=name, **vars(compensation))
 
 
 _Named = Annotated[CompensationChoice, NameOrTable(tuple(COMPENSATIONS))]

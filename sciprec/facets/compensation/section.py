@@ -28,16 +28,16 @@ def drift_rows(runs: Sequence[SectionRun]) -> list[dict[str, Any]]:
         to reduce. `per` and `end` say what a day is called, and the last time, in words; `named`
         whether the files name their budgets.
     """
-    done = [run for run in runs if run.dataset is not None and run.comparison is not None]
-    truth = next((run for run in done if run.is_truth), None)
-    compared = [run for run in done if not run.is_truth]
+    measured = [run for run in runs if run.dataset is not None and run.comparison is not None]
+    truth = next((run for run in measured if run.is_truth), None)
+    compared = [run for run in measured if not run.is_truth]
     if truth is None:
         return []
     drift_of = {run.label: drifts(truth.dataset, run.dataset) for run in compared}
     if not any(drift_of.values()):
         return []
     ends = {run.label: _error_at_end(truth, run) for run in compared}
-    names = tuple(dict.fromkeys(name for mine in drift_of.values() for name in mine))
+    names = tuple(dict.fromkeys(name for by_name in drift_of.values() for name in by_name))
     time, rows = truth.dataset["time"], []
     for run in compared:
         if drift_of[run.label]:
@@ -61,20 +61,20 @@ def _row(run: SectionRun, compared, drift_of, ends, names: Sequence[str]) -> dic
     twin = next((o for o in alike if o.compensation == PLAIN), None)
     if twin is run or (twin is not None and not drift_of[twin.label]):
         twin = None
-    mine = drift_of[run.label]
+    drifts = drift_of[run.label]
     error_gain = None if twin is None else _number_or_none(gain(ends[twin.label], ends[run.label]))
     row = {
         "label": run.label,
         "compensation": run.compensation,
-        "days": next(iter(mine.values())).days,
+        "days": next(iter(drifts.values())).days,
         "variable": main_row(run.comparison).variable,
         "error": _number_or_none(ends[run.label]),
         "error_gain": error_gain,
     }
     for name in names:
         theirs = None if twin is None else drift_of[twin.label].get(name)
-        row[name] = _value(mine.get(name))
-        row[f"{name}_gain"] = _drift_gain(theirs, mine.get(name))
+        row[name] = _value(drifts.get(name))
+        row[f"{name}_gain"] = _drift_gain(theirs, drifts.get(name))
     return row
 
 

@@ -84,8 +84,8 @@ def _row(
         variable = main_row(run.comparison).variable
         error = _error_at_end(truth.dataset, run.dataset, (variable,))
         wind = _error_at_end(truth.dataset, run.dataset, _WIND)
-    mine = drift.get(run.label, {})
-    drifts = [abs(mine[name]) for name in mine.get("budgets", ()) if mine[name] is not None]
+    entry = drift.get(run.label, {})
+    drifts = [abs(entry[name]) for name in entry.get("budgets", ()) if entry[name] is not None]
     return {
         "label": run.label, "variable": variable,
         "unit": "; ".join(in_words(unit) for unit in units)

@@ -76,8 +76,8 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
             axis = f"monitor_element_{number}"
             added[f"values_{number}"] = (_STEP, axis), np.array(arrays), _about(f"values of {name}")
             places |= {
-                f"{MONITORED}{what}_{number}": (axis, values, _about(f"{words} of an element"))
-                for what, (values, words) in observed.elements.get(name, {}).items()
+                f"{MONITORED}{element}_{number}": (axis, values, _about(f"{words} of an element"))
+                for element, (values, words) in observed.elements.get(name, {}).items()
             }
     attribute = {
         "watch": list(history.names), "level": plan.level, "every": plan.every,

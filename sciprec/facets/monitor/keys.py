@@ -52,15 +52,15 @@ class MonitorRequest(Section):
         checked_rules(rules, info.data.get("watch"))
         return rules
 
-    def plan(self, told: Callable[[Any], None] | None = None) -> WatchPlan | None:
+    def plan(self, callback: Callable[[Any], None] | None = None) -> WatchPlan | None:
         """The plan of a run's monitor; None where it watches nothing.
 
         Args:
-            told: called with what was seen, now and then.
+            callback: called with what was seen, now and then.
         """
         if self.level == OFF:
             return None
-        how = self.watch, self.level, self.every, self.alerts, told, self.drift_every
+        how = self.watch, self.level, self.every, self.alerts, callback, self.drift_every
         return checked_plan(*how)
 
 

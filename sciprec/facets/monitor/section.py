@@ -29,11 +29,11 @@ def monitored_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, An
         runs: of one scenario.
         prefix: unique on the page, for identifiers.
     """
-    done = [r for r in runs if r.dataset is not None and MONITOR in r.dataset.attrs]
-    truth = next((r.dataset for r in done if r.is_truth), None)
+    monitored_runs = [r for r in runs if r.dataset is not None and MONITOR in r.dataset.attrs]
+    truth = next((r.dataset for r in monitored_runs if r.is_truth), None)
     return [
         _row(run, None if run.is_truth else truth, f"{prefix}-monitor{place}")
-        for place, run in enumerate(done)
+        for place, run in enumerate(monitored_runs)
     ]
 
 
@@ -68,8 +68,8 @@ def _fewer_digits(plan: dict[str, Any], steps: np.ndarray, errors) -> list[str]:
     if errors is None or value is None:
         return []
     phrases = []
-    for name, mine in zip(plan["watch"], errors, strict=True):
-        agree = np.array([digits(error) for error in mine.tolist()])
+    for name, course in zip(plan["watch"], errors, strict=True):
+        agree = np.array([digits(error) for error in course.tolist()])
         below = np.flatnonzero(agree < value)
         if below.size:
             words = f"{agree[below[0]]:.1f} digits agree with fp64, fewer than {value:g},"
@@ -79,8 +79,8 @@ def _fewer_digits(plan: dict[str, Any], steps: np.ndarray, errors) -> list[str]:
 
 def _variable(dataset: xr.Dataset, place: int, name: str, errors) -> dict[str, Any]:
     """A line of the table: a variable over all watched steps."""
-    def column(what: str) -> np.ndarray:
-        return dataset[f"{MONITORED}{what}"].values[place]
+    def column(column_name: str) -> np.ndarray:
+        return dataset[f"{MONITORED}{column_name}"].values[place]
 
     counts = column("count")
     total = max(int(counts.sum()), 1)
@@ -89,7 +89,7 @@ def _variable(dataset: xr.Dataset, place: int, name: str, errors) -> dict[str, A
         "name": name,
         "minimum": number(_extreme(column("minimum"), np.fmin)),
         "maximum": number(_extreme(column("maximum"), np.fmax)),
-        **{what: _percent(column(what).sum() / total) for what in _SHARES},
+        **{column_name: _percent(column(column_name).sum() / total) for column_name in _SHARES},
         "least_digits": f"{min(map(digits, known_errors)):.1f}" if known_errors else "–",
         "last_digits": f"{digits(known_errors[-1]):.1f}" if known_errors else "–",
     }
@@ -117,15 +117,15 @@ def watched_errors(
         return steps, None
     if json.loads(truth.attrs[MONITOR])["watch"] != json.loads(dataset.attrs[MONITOR])["watch"]:
         return steps, None
-    common, mine, its = np.intersect1d(steps, truth[_STEP].values, return_indices=True)
+    common, at, true_at = np.intersect1d(steps, truth[_STEP].values, return_indices=True)
     errors = sketched_error(
-        dataset[f"{MONITORED}sketch"].values[:, mine], truth[f"{MONITORED}sketch"].values[:, its],
-        truth[f"{MONITORED}norm"].values[:, its],
+        dataset[f"{MONITORED}sketch"].values[:, at], truth[f"{MONITORED}sketch"].values[:, true_at],
+        truth[f"{MONITORED}norm"].values[:, true_at],
     )  # fmt: skip
     for place in range(errors.shape[0]):
         name = f"{MONITORED}values_{place}"
         if name in dataset and name in truth:
-            pairs = zip(dataset[name].values[mine], truth[name].values[its], strict=True)
+            pairs = zip(dataset[name].values[at], truth[name].values[true_at], strict=True)
             errors[place] = [relative_error(*pair) for pair in pairs]
     return common, errors
 
@@ -135,12 +135,12 @@ def _parts(dataset: xr.Dataset, truth: xr.Dataset | None, names: Sequence[str]) 
     name = f"{MONITORED}sketch_of_parts"
     if truth is None or name not in dataset or name not in truth:
         return []
-    common, mine, its = np.intersect1d(
+    common, at, true_at = np.intersect1d(
         dataset[_STEP].values, truth[_STEP].values, return_indices=True
     )
     if not common.size:
         return []
-    apart = dataset[name].values[:, mine[-1]] - truth[name].values[:, its[-1]]
+    apart = dataset[name].values[:, at[-1]] - truth[name].values[:, true_at[-1]]
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.sqrt(np.sum(apart**2, axis=-1))
     sentences = []
@@ -199,10 +199,10 @@ def _error_of(name: str, errors: _Errors) -> tuple[np.ndarray, np.ndarray]:
 
 def _drift_row(name: str, estimated: tuple, true: tuple) -> dict[str, Any]:
     """A variable after the last step of which both are known, or else of which the estimate is."""
-    _, mine, its = np.intersect1d(estimated[0], true[0], return_indices=True)
-    at = int(mine[-1]) if mine.size else -1
+    _, rows, true_rows = np.intersect1d(estimated[0], true[0], return_indices=True)
+    at = int(rows[-1]) if rows.size else -1
     estimate = float(estimated[1][at])
-    error = float(true[1][its[-1]]) if its.size else None
+    error = float(true[1][true_rows[-1]]) if true_rows.size else None
     comparable = error is not None and error > 0.0 and estimate > 0.0
     return {
         "name": name, "step": int(estimated[0][at]), "estimate": number(estimate),

@@ -33,8 +33,8 @@ def scaled_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
         return None
     truth = next((run for run in runs if run.is_truth), None)
     arithmetics = {scaling["arithmetic"] for scaling in scalings.values() if scaling}
-    shown = [run for run in runs if scalings[run.label] or run.backend in arithmetics]
-    rows = [_row(run, scalings[run.label], truth) for run in shown]
+    relevant = [run for run in runs if scalings[run.label] or run.backend in arithmetics]
+    rows = [_row(run, scalings[run.label], truth) for run in relevant]
     return {
         "rows": rows,
         "gains": [gain_words for row in rows if (gain_words := _gain(row, rows))],

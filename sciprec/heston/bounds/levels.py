@@ -121,20 +121,20 @@ class MultilevelTerm:
                 if time.perf_counter() > deadline and self.moments.paths >= LEAST_PATHS:
                     break
                 blocks = _blocks(first, end, window)
-                for block, (means, seconds, done) in zip(
+                for block, (means, seconds, fixed_point) in zip(
                     blocks, pool.map(self._block, blocks), strict=True
                 ):
                     self.moments.add(means)
                     self.timed.append((block.n_paths, seconds))
-                    self.fixed_point = added((self.fixed_point, done))
+                    self.fixed_point = added((self.fixed_point, fixed_point))
                     tell(f"paths of the {self.name} level", self.moments.paths, end)
 
     def _block(self, block):
         """Return a block's replications, their processor time, and what fixed point did."""
         start = time.thread_time()
-        values, done = counted(self.sample, block)
+        values, fixed_point = counted(self.sample, block)
         means = group_means(values)
-        return means, time.thread_time() - start, done
+        return means, time.thread_time() - start, fixed_point
 
     def variance(self, weights=None):
         """Return the variance of one path (of a combination of its columns), (n_payoffs,)."""

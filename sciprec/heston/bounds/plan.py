@@ -254,7 +254,7 @@ def _extend_steps(state, variances):
     """
     if steps_exhausted(state):
         return
-    base_steps, done = state.base.n_steps, state.steps.moments.paths
+    base_steps, paths_before = state.base.n_steps, state.steps.moments.paths
     of_steps, target = step_variance(state, base_steps), noise_target(state)
     each = np.append(costs(state, base_steps), state.steps.cost)
     sizes = level_paths(np.vstack([variances, of_steps]), each, target)[:-1]
@@ -262,8 +262,8 @@ def _extend_steps(state, variances):
     of_levels = np.sum(variances / sizes[:, None], axis=0)
     paths = np.max(of_steps / np.maximum(target - of_levels, 0.1 * target))
     paths = max(paths, _rare_paths(state, target))
-    if paths > done:
-        extend(state, state.steps, min(paths, 4.0 * done), steps_share(state))
+    if paths > paths_before:
+        extend(state, state.steps, min(paths, 4.0 * paths_before), steps_share(state))
 
 
 def _rare_paths(state, target):

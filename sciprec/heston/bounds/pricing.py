@@ -112,18 +112,18 @@ class BoundedResult(Shown):
 
         return frame(self.rows())
 
-    def _listed(self, what: str, listing: Listing) -> Summary:
+    def _listed(self, sort: str, listing: Listing) -> Summary:
         """Prices or greeks at a prompt and in a notebook: whose, in what, whether they are good
         enough, and how they were made.
         """
         names = ", ".join(dict.fromkeys(payoff.name for payoff in self.payoffs))
-        met = "within the tolerance" if self.met else "the tolerance is missed"
+        words = "within the tolerance" if self.met else "the tolerance is missed"
         phrase = (
             f"{counted(self.n_paths, 'path')}, {counted(self.n_steps, 'step')}, "
             f"{self.seconds:.3g} s; {self.scheme}; {self.variance_reduction}"
         )
         return Summary(
-            f"{what} of {names} in {self.backend}, bounds at {100 * self.confidence:g} %: {met}",
+            f"{sort} of {names} in {self.backend}, bounds at {100 * self.confidence:g} %: {words}",
             listing,
             (phrase, *(f"note: {sentence}" for sentence in self.sentences)),
         )
@@ -190,12 +190,12 @@ def price_listing(rows: Sequence[Mapping[str, Any]]) -> Listing:
         rows: of `PriceResult.rows`; with `analytic_price`, the true price or None, where that is
             known.
     """
-    shown = [name for name in _PARAMETERS if any(row.get(name) is not None for row in rows)]
-    return bounded_listing(rows, "price", PARTS, shown, "analytic_price")
+    parameters = [name for name in _PARAMETERS if any(row.get(name) is not None for row in rows)]
+    return bounded_listing(rows, "price", PARTS, parameters, "analytic_price")
 
 
 def bounded_listing(
-    rows: Sequence[Mapping[str, Any]], value: str, parts: Sequence[str], shown: Sequence[str],
+    rows: Sequence[Mapping[str, Any]], value: str, parts: Sequence[str], parameters: Sequence[str],
     analytic: str, names: tuple[str, ...] = (),
 ) -> Listing:  # fmt: skip
     """One line per row: its names, parameters, value, bound, and the bound's parts.
@@ -204,7 +204,7 @@ def bounded_listing(
         rows: plain data.
         value, analytic: keys of the value, and of the true one or None, where that is known.
         parts: of the bound.
-        shown: parameters.
+        parameters: parameters.
         names: keys that name a row, beside the payoff where there are several.
     """
     names = ("payoff",) * (len({row["payoff"] for row in rows}) > 1) + names
@@ -212,7 +212,7 @@ def bounded_listing(
     lines = []
     for row in rows:
         cells = [row[name] for name in names]
-        cells += ["–" if row.get(name) is None else f"{row[name]:g}" for name in shown]
+        cells += ["–" if row.get(name) is None else f"{row[name]:g}" for name in parameters]
         cells += within_bound(row[value], row["bound"])
         cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
         if truth:
@@ -221,7 +221,7 @@ def bounded_listing(
         lines.append(tuple(cells))
     return Listing(
         names,
-        (*shown, value, "± bound", *parts, "tolerance", *("semi-analytic",) * truth),
+        (*parameters, value, "± bound", *parts, "tolerance", *("semi-analytic",) * truth),
         lines,
         droppable=("tolerance", *parts, "semi-analytic"),
     )

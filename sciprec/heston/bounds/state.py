@@ -99,13 +99,13 @@ def exhausted(state):
     return bool(np.any(spent(state) >= budget.total)) or budget.late
 
 
-def extend(state, one, paths, share):
+def extend(state, term, paths, share):
     """Extend a level as far as its share of the budget allows, to LEAST_PATHS at least."""
     budget, threads = state.pricing.budget, state.pricing.request.threads
-    elsewhere = spent(state) - state.given_up - used(state, one)
+    elsewhere = spent(state) - state.given_up - used(state, term)
     room = share * (budget.total - state.given_up) - elsewhere
-    paths = min(paths, float(np.min(room / use(state, one.name, one.n_steps))))
-    one.extend(max(LEAST_PATHS, paths), threads, budget.deadline_of(one.name))
+    paths = min(paths, float(np.min(room / use(state, term.name, term.n_steps))))
+    term.extend(max(LEAST_PATHS, paths), threads, budget.deadline_of(term.name))
 
 
 def bound_so_far(state) -> BoundedPrices:

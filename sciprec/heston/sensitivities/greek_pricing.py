@@ -205,13 +205,13 @@ def greeks(
         "tolerance": limit(bound.price),
     }
     tables = {name: _with_root(model, _table(sampler, rows)) for name, rows in parts.items()}
-    met = np.all(tables["bound"] <= tables["tolerance"])
-    shown: dict[str, Any] = {n: t if request.several else t[0] for n, t in tables.items()}
+    good = np.all(tables["bound"] <= tables["tolerance"])
+    values: dict[str, Any] = {n: t if request.several else t[0] for n, t in tables.items()}
     return GreeksResult(
         greeks=NAMES,
-        **shown,
+        **values,
         bumps=greek_sampler(state).bumps,
-        **how_made(request, [state], [] if met else [_missed(tables, state, rare)]),
+        **how_made(request, [state], [] if good else [_missed(tables, state, rare)]),
     )
 
 

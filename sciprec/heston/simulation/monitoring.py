@@ -260,9 +260,9 @@ def _walk(
         if step == first and group.smooth:
             level = simulation.log_ratio()
             spread = np.maximum(simulation.conditional_variance(), 0.0)
-        shown = stops.get(step, [])
-        now = looks(time_at(step), any(each.every_step for each, _ in shown))
-        for observation, k in shown:
+        watchers = stops.get(step, [])
+        now = looks(time_at(step), any(each.every_step for each, _ in watchers))
+        for observation, k in watchers:
             for state, look, earlier in zip(rows, now, before, strict=True):
                 observation.observe(state[observation], k, look, earlier)
         before = now

@@ -118,9 +118,9 @@ class PathLosses:
         """
         if self._waiting:
             self._compare()
-        mine = slice(number * self._paths, (number + 1) * self._paths)
-        totals = self._sums.totals(self._last, None, mine, slice(number, number + 1))
-        along = np.sign(self._sums.d[mine]) * self._sums.r[mine]
+        places = slice(number * self._paths, (number + 1) * self._paths)
+        totals = self._sums.totals(self._last, None, places, slice(number, number + 1))
+        along = np.sign(self._sums.d[places]) * self._sums.r[places]
         net = float(along[np.isfinite(along)].sum()) ** 2
         return totals._replace(net_squares=max(totals.net_squares, net))
 

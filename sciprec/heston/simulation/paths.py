@@ -130,8 +130,8 @@ def estimate(
     return combine(model, payoffs, results, n_steps=n_steps)
 
 
-def resolve_residuals(compensation: str, known: Sequence[str] = COMPENSATIONS) -> str:
-    """Return what is done about rounding errors, one of the known names.
+def resolve_residuals(compensation: str, accepted: Sequence[str] = COMPENSATIONS) -> str:
+    """Return what is done about rounding errors, one of the accepted names.
 
     "none" forgets the rounding errors of additions to the state, "carry" carries them along, and
     "correction" carries them and removes the mean rounding error, measured in fp64, from the price.
@@ -139,7 +139,7 @@ def resolve_residuals(compensation: str, known: Sequence[str] = COMPENSATIONS) -
     Raises:
         InputError: something else.
     """
-    return word("compensation", compensation, known)
+    return word("compensation", compensation, accepted)
 
 
 def blocks(n_paths: int, block_paths: int = 4096) -> tuple[Block, ...]:
@@ -197,8 +197,8 @@ def simulate_block(
     lifted(group_sums, resolve_backend("fp64"))(values, GROUP, sums, squares)
     nonfinite = int(np.count_nonzero(~np.isfinite(log_ratio)))
     seconds = simulation.seconds + time.thread_time() - start
-    done = fixed_point_summary(simulation.fixed_point)
-    return BlockSums(block, sums, squares, nonfinite, seconds, done)
+    summary = fixed_point_summary(simulation.fixed_point)
+    return BlockSums(block, sums, squares, nonfinite, seconds, summary)
 
 
 def simulate_log_ratio(

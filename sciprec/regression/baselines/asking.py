@@ -53,8 +53,8 @@ def requests_named(
     foreign = {"--set": changes} if kernel else of_kernel
     for option, value in foreign.items():
         if value:
-            what = "a kernel" if kernel else "a scenario"
-            raise InputError(f"{option} was given, and '{text}' is {what}: leave it out")
+            sort = "a kernel" if kernel else "a scenario"
+            raise InputError(f"{option} was given, and '{text}' is {sort}: leave it out")
     if kernel:
         return [named_kernel_request(text, inputs, backends, output, axes, traced)]
     return scenario_requests(text, backends, changes)
@@ -175,9 +175,9 @@ class _Inputs:
         backend = resolve_backend(run.backend)
         rng = np.random.default_rng((SEED, sample))
         members = list(self._about.members)
-        mine = members[run.member]
-        values = {n: moved(v, backend, rng, units=1.0) for n, v in mine.values.items()}
-        members[run.member] = replace(mine, values=values)
+        member = members[run.member]
+        values = {n: moved(v, backend, rng, units=1.0) for n, v in member.values.items()}
+        members[run.member] = replace(member, values=values)
         about = replace(self._about, members=tuple(members))
         self._perturbed.append(about)
         return replace(run, scenario=_scenario(about, run.scenario.backends, self._traced))

@@ -95,17 +95,17 @@ def kept_values(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def differences(
-    one: xr.Dataset, other: xr.Dataset,
+    first: xr.Dataset, second: xr.Dataset,
     of_one: Mapping[str, Fingerprint], of_other: Mapping[str, Fingerprint], name: str,
 ) -> dict[str, float]:  # fmt: skip
     """METRICS of a variable of two runs, over the values that are finite in both; see there.
 
     Args:
-        one, other: kept values.
+        first, second: kept values.
         of_one, of_other: fingerprints.
         name: of a variable that both have with the same shape.
     """
-    apart = difference(one, other, name)
+    apart = difference(first, second, name)
     rms = math.sqrt(float(np.mean(apart**2))) if apart.size else 0.0
     return {
         "max_abs": float(np.max(np.abs(apart), initial=0.0)),
@@ -115,12 +115,12 @@ def differences(
     }
 
 
-def difference(one: xr.Dataset, other: xr.Dataset, name: str) -> np.ndarray:
-    """one - other of the kept values of a variable, 0 where either is not finite."""
-    mine, its = (np.asarray(each[name].values, np.float64) for each in (one, other))
+def difference(first: xr.Dataset, second: xr.Dataset, name: str) -> np.ndarray:
+    """first - second of the kept values of a variable, 0 where either is not finite."""
+    values, second_values = (np.asarray(each[name].values, np.float64) for each in (first, second))
     with np.errstate(all="ignore"):
-        apart = mine - its
-    return np.where(np.isfinite(mine) & np.isfinite(its), apart, 0.0)
+        apart = values - second_values
+    return np.where(np.isfinite(values) & np.isfinite(second_values), apart, 0.0)
 
 
 def relative_error(truth: xr.Dataset, run: xr.Dataset, name: str) -> float:

@@ -266,10 +266,10 @@ def todays_name(name: str) -> str:
     return _RESULT.sub("return", name)
 
 
-def new_name(name: str, known: Collection[str]) -> str:
+def new_name(name: str, names: Collection[str]) -> str:
     """Today's name of a variable or an axis of a file, if that is known and its own is not."""
     stem = name.partition("_axis_")[0]
-    return todays_name(name) if stem not in known and todays_name(stem) in known else name
+    return todays_name(name) if stem not in names and todays_name(stem) in names else name
 
 
 def in_todays_names(content: dict[str, Any]) -> dict[str, Any]:

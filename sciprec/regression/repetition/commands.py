@@ -42,7 +42,7 @@ _LAST_WORDS = 300
 def repeat_command(
     words: Sequence[str], *, folder: str | Path | None = None, runs: int | None = None,
     blocks: Mapping[str, Sequence[int]] = {}, ignored: Sequence[str] = (),
-    told: Told = nobody,
+    tell: Told = nobody,
 ) -> Repetition:  # fmt: skip
     """Run a command again and again, and compare the files that it leaves and what it prints.
 
@@ -52,7 +52,7 @@ def repeat_command(
         runs: how many; None: as many as there are circumstances.
         blocks: variables of the environment that no result may depend on, each with values for it.
         ignored: patterns of files, or of what is in them, that do not count.
-        told: of each run.
+        tell: of each run.
 
     Raises:
         InputError: the command cannot be run, fails, or leaves nothing.
@@ -71,13 +71,13 @@ def repeat_command(
     with temporary_folder("repeat") as place:
         commands = Commands(words, place, folder, tuple(ignored))
         try:
-            return repeated(every, runs, commands, told)
+            return repeated(every, runs, commands, tell)
         finally:
             commands.clear_folder()
 
 
 def repeated(
-    every: Sequence[Circumstance], runs: int | None, commands: Commands, told: Told
+    every: Sequence[Circumstance], runs: int | None, commands: Commands, tell: Told
 ) -> Repetition:
     """Repeat a command under some circumstances.
 
@@ -85,10 +85,10 @@ def repeated(
         every: circumstances, beside the first run and another one.
         runs: how many; None: for every one of them.
         commands: makes the runs.
-        told: of each run.
+        tell: of each run.
     """
     chosen = to_be_made(list(every), len(every) + 2 if runs is None else runs)
-    made_runs, findings = judged(chosen, commands.run, told)
+    made_runs, findings = judged(chosen, commands.run, tell)
     scopes = behind_command([*commands.words, *commands.sources])
     findings = [replace(finding, places=explained(finding.ways, scopes)) for finding in findings]
     untried = [c.words for c in every if c not in chosen]
@@ -139,9 +139,9 @@ class Commands:
         if folder is not None and folder.exists() and (
             not folder.is_dir() or any(folder.iterdir())
         ):
-            what = "is a file" if not folder.is_dir() else "has files in it"
+            fault = "is a file" if not folder.is_dir() else "has files in it"
             raise InputError(
-                f"--folder is given '{folder}', which {what}; name a folder that is not there yet "
+                f"--folder is given '{folder}', which {fault}; name a folder that is not there yet "
                 "or is empty, so that all in it is the command's"
             )
         self._is_new = folder is not None and not folder.exists()

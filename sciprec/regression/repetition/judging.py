@@ -24,7 +24,7 @@ def nobody(words: str) -> None:
 
 
 def judged(
-    circumstances: Sequence[Circumstance], run: Runs, told: Told = nobody
+    circumstances: Sequence[Circumstance], run: Runs, tell: Told = nobody
 ) -> tuple[list[Made], list[Finding]]:
     """Run under each circumstance and compare with the first run; find what results depend on.
 
@@ -36,17 +36,17 @@ def judged(
     Args:
         circumstances: the first run, then others.
         run: makes runs; the first one ends well.
-        told: of each run.
+        tell: of each run.
     """
     runs = run(circumstances)
     _, truth = next(runs)
-    told(FIRST.words)
-    made_runs = _compared(circumstances, truth, runs, told)
+    tell(FIRST.words)
+    made_runs = _compared(circumstances, truth, runs, tell)
     if not _by_chance(made_runs):
-        made_runs = _apart(_alone(made_runs, truth, run, told), truth, run, told)
+        made_runs = _apart(_alone(made_runs, truth, run, tell), truth, run, tell)
         if any(each.difference for each in made_runs):
             further = [ANOTHER] * _CONFIRMING
-            made_runs += _compared(further, truth, run(further), told)
+            made_runs += _compared(further, truth, run(further), tell)
     if _by_chance(made_runs):
         made_runs = [replace(each, counted=each.circumstance.aspect == AGAIN) for each in made_runs]
     return made_runs, _findings(made_runs)

@@ -64,7 +64,7 @@ _CHUNK = 3
 def repeat_kernel(
     named: str, inputs: str, *, backend: str | None = None, runs: int | None = None,
     blocks: Mapping[str, Sequence[int]] = {}, plugins: Sequence[str] = (),
-    told: Told = nobody,
+    tell: Told = nobody,
 ) -> Repetition:  # fmt: skip
     """Call a kernel again and again, and compare the bits of what it leaves.
 
@@ -75,7 +75,7 @@ def repeat_kernel(
         runs: calls; None: as many as there are circumstances.
         blocks: integer arguments that no result may depend on, each with other values for it.
         plugins: files that register formats.
-        told: of each run.
+        tell: of each run.
 
     Raises:
         InputError: the kernel, its arguments or the arithmetic cannot be used, or the first call
@@ -97,7 +97,7 @@ def repeat_kernel(
     chosen = to_be_made(every, len(every) + 2 if runs is None else runs)
     with temporary_folder("repeat") as place:
         processes = _Processes(named, inputs, backend, _pickled(name, values), plugins, place)
-        made_runs, findings = judged(chosen, processes.run, told)
+        made_runs, findings = judged(chosen, processes.run, tell)
     findings = [
         replace(finding, places=explained(finding.ways, scopes, blocks)) for finding in findings
     ]
@@ -232,7 +232,7 @@ class _Processes:
     def _process(self, calls: Sequence[Circumstance]) -> list[Ended]:
         """Run one process; return each call's arrays, or how it ended."""
         self.started += 1
-        request, answer = (self.place / f"{self.started}.{what}" for what in ("asked", "left"))
+        request, answer = (self.place / f"{self.started}.{suffix}" for suffix in ("asked", "left"))
         process = calls[0].process
         file, _, function = self.named.rpartition(":")
         sources = [self.inputs.rpartition(":")[0]] if names_function(self.inputs) else []
@@ -301,14 +301,14 @@ def _with_memory(
         return list(findings), ""
     of_memory = next((finding for finding in findings if finding.aspect == MEMORY), None)
     words = of_memory.words if of_memory else "as check_memory finds"
-    mine = []
+    added = []
     for aspect, way, kind in ((BEYOND, "index", OUT_OF_BOUNDS), (MEMORY, "memory", UNINITIALISED)):
         places = tuple(_place(finding) for finding in report.findings if finding.kind == kind)
         if places:  # what lies beyond an array is memory, too: the first of both has the runs
             difference = of_memory.difference if of_memory else None
-            mine.append(Finding(aspect, (way,), words, difference, places))
+            added.append(Finding(aspect, (way,), words, difference, places))
             of_memory, words = None, "as check_memory finds"
-    return [*mine, *(finding for finding in findings if finding.aspect != MEMORY)], ""
+    return [*added, *(finding for finding in findings if finding.aspect != MEMORY)], ""
 
 
 def _place(finding: MemoryFinding) -> SourceLine:

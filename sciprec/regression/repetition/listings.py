@@ -58,12 +58,12 @@ def list_by_name(order: str) -> None:
 def make_way(folder: str) -> None:
     """Let the customization that this one stood in front of happen, too."""
     sys.path[:] = [entry for entry in sys.path if entry != folder]
-    mine = sys.modules.pop(NAME, None)
+    module = sys.modules.pop(NAME, None)
     try:
         __import__(NAME)
     except ImportError:
-        if mine is not None:
-            sys.modules[NAME] = mine
+        if module is not None:
+            sys.modules[NAME] = module
 
 
 if __name__ == NAME:

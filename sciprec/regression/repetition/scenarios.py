@@ -23,7 +23,7 @@ _ALONE = ("--threads", "1")
 def repeat_scenario(
     named: str, *, backends: Sequence[str] = (), runs: int | None = None,
     changes: Sequence[str] = (), plugins: Sequence[str] = (), ignored: Sequence[str] = (),
-    told: Told = nobody,
+    tell: Told = nobody,
 ) -> Repetition:  # fmt: skip
     """Run a scenario again and again, and compare the variables in the files of its runs.
 
@@ -34,7 +34,7 @@ def repeat_scenario(
         changes: KEY=VALUE, in place of the file's.
         plugins: files that register what it uses.
         ignored: patterns of files, or of variables, that do not count.
-        told: of each run.
+        tell: of each run.
 
     Raises:
         InputError: it cannot be read, or its batch fails.
@@ -71,7 +71,7 @@ def repeat_scenario(
             usual=(*_ALONE, *options), sources=(kind_of(scenario).file,), printed=False,
             title=f"scenario '{scenario.name}'",
         )  # fmt: skip
-        return repeated(every, runs, commands, told)
+        return repeated(every, runs, commands, tell)
 
 
 def _as_words(backends: Sequence[str]) -> tuple[str, ...]:

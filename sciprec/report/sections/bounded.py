@@ -25,23 +25,23 @@ LEVELS = ("base", "steps", "rounding")
 QUIET = "#808080"
 
 
-def bounded_pictures(done: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
+def bounded_pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
     """The figures of a scenario whose prices have bounds.
 
     Args:
-        done: its runs that have a file, the truth among them.
+        runs: its runs that have a file, the truth among them.
         order: all labels of the batch; a label keeps its colour on the whole page.
         prefix: unique on the page, for identifiers.
     """
-    pictures, told_apart = [], _distinguishable(done[0].dataset)
+    pictures, told_apart = [], _distinguishable(runs[0].dataset)
     if told_apart.any():
-        pictures.append(_interval_picture(done, order, f"{prefix}-intervals"))
-    if np.isfinite(done[0].dataset["analytic_implied_volatility"]).any():
-        pictures.append(_smile_picture(done, order, f"{prefix}-smile"))
+        pictures.append(_interval_picture(runs, order, f"{prefix}-intervals"))
+    if np.isfinite(runs[0].dataset["analytic_implied_volatility"]).any():
+        pictures.append(_smile_picture(runs, order, f"{prefix}-smile"))
     if told_apart.any():
-        pictures.append(_budget_picture(done, f"{prefix}-budget"))
-        pictures.append(_rounding_picture(done, order, f"{prefix}-rounding"))
-    pictures.append(_cost_picture(done, f"{prefix}-cost"))
+        pictures.append(_budget_picture(runs, f"{prefix}-budget"))
+        pictures.append(_rounding_picture(runs, order, f"{prefix}-rounding"))
+    pictures.append(_cost_picture(runs, f"{prefix}-cost"))
     return pictures
 
 
@@ -132,11 +132,11 @@ def _beside(strikes: np.ndarray, place: int, count: int) -> np.ndarray:
     return strikes + width * ((place + 0.5) / count - 0.5)
 
 
-def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+def _interval_picture(runs: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """(price - truth) / truth with the bound as an interval, against the strike."""
-    first = done[0].dataset
+    first = runs[0].dataset
     analytic = bool(np.isfinite(first["analytic_price"]).all())
-    truth = first["analytic_price"] if analytic else _truth(done).dataset["price"]
+    truth = first["analytic_price"] if analytic else _truth(runs).dataset["price"]
     told_apart = _distinguishable(first)
     truth = truth.where(told_apart)
     accepted = float((first["tolerance"] / np.abs(truth)).max()) * 100
@@ -148,14 +148,14 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
             band = 100 * first["tolerance"][row].values / np.abs(exact)
             axes.fill_between(first["strike"], -band, band, color=QUIET, alpha=0.16, linewidth=0)
             axes.axhline(0.0, color=QUIET, linewidth=1)
-            for place, run in enumerate(done):
+            for place, run in enumerate(runs):
                 data = run.dataset.isel(maturity=row)
                 error, half = 100 * (data["price"] - exact) / exact, 100 * data["bound"] / exact
-                shown = np.isfinite(error.values) & np.isfinite(half.values)
-                reach = max(reach, float(np.max((abs(error) + half).values[shown], initial=0.0)))
+                finite = np.isfinite(error.values) & np.isfinite(half.values)
+                reach = max(reach, float(np.max((abs(error) + half).values[finite], initial=0.0)))
                 axes.errorbar(
-                    _beside(data["strike"].values, place, len(done))[shown],
-                    error.values[shown], half.values[shown], label=short(run.label),
+                    _beside(data["strike"].values, place, len(runs))[finite],
+                    error.values[finite], half.values[finite], label=short(run.label),
                     **label_style(run.label, order) | {"linestyle": "none", "elinewidth": 1.2},
                 )  # fmt: skip
         wild = reach > MOST_TOLERANCES * accepted
@@ -164,10 +164,10 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         panels[0][0].set_ylabel("(price - truth) / truth in %")
         legend(figure)
         svg = to_svg(figure, "Prices with their bounds against the truth, by strike")
-    what = "semi-analytic price" if analytic else "price in fp64"
+    origin = "semi-analytic price" if analytic else "price in fp64"
     return Picture(
         svg,
-        f"Each price less the {what}, with its stated bound: sampling, steps and rounding. The "
+        f"Each price less the {origin}, with its stated bound: sampling, steps and rounding. The "
         f"band is the tolerance asked for; each bound is meant to reach zero in "
         f"{100 * first.attrs['confidence']:g} % of all cases."
         + (" The axis is linear up to twice the tolerance only, then logarithmic." if wild else "")
@@ -175,19 +175,19 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     )
 
 
-def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+def _smile_picture(runs: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """Implied volatility against the strike, with the truth."""
-    first = done[0].dataset
+    first = runs[0].dataset
     with drawn(name, 3.3) as figure:
         panels = _panels(figure, first)
         for axes, row in panels:
             axes.plot(first["strike"], 100 * first["analytic_implied_volatility"][row],
                       color=QUIET, linewidth=4, alpha=0.4, label="truth")  # fmt: skip
-            for place, run in enumerate(done):  # the first marks are larger: they coincide
+            for place, run in enumerate(runs):  # the first marks are larger: they coincide
                 data = run.dataset.isel(maturity=row)
                 middle, ends = data["implied_volatility"], _volatility_interval(data)
                 reach = np.abs(np.stack([end.values - middle.values for end in ends]))
-                size = 3 + 8 * (len(done) - 1 - place) / len(done)
+                size = 3 + 8 * (len(runs) - 1 - place) / len(runs)
                 axes.errorbar(
                     data["strike"].values, 100 * middle.values,
                     100 * np.where(np.isnan(reach), 0.0, reach), label=short(run.label),
@@ -205,20 +205,20 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
     )
 
 
-def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
+def _budget_picture(runs: Sequence[StoredRun], name: str) -> Picture:
     """The bound's parts over the price, stacked, at the strike where the bound is widest."""
-    first = done[0].dataset
+    first = runs[0].dataset
     told_apart = _distinguishable(first)
     rows = [row for row in range(first.sizes["maturity"]) if told_apart[row].any()]
     rows = [rows[place] for place in _some(len(rows))]
-    with drawn(name, 1.0 + 0.26 * len(done)) as figure:
+    with drawn(name, 1.0 + 0.26 * len(runs)) as figure:
         panels = figure.subplots(1, len(rows), sharey=True, sharex=True, squeeze=False)[0]
         largest = 0.0
         for axes, row in zip(panels, rows, strict=True):
-            offsets = np.zeros(len(done))
+            offsets = np.zeros(len(runs))
             worth = np.flatnonzero(told_apart[row].values)
-            at = [_widest(run.dataset.isel(maturity=row, strike=worth)) for run in done]
-            places = np.arange(len(done))
+            at = [_widest(run.dataset.isel(maturity=row, strike=worth)) for run in runs]
+            places = np.arange(len(runs))
             for part, colour in zip(PARTS, PART_COLOURS, strict=True):
                 share = np.array([100 * float(data[part]) / _size(data) for data in at])
                 share = np.where(np.isfinite(share), share, 0.0)
@@ -233,7 +233,7 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
         most = MOST_TOLERANCES * accepted[0]
         cut = largest > most
         panels[0].set_xlim(0, most if cut else None)
-        panels[0].set_yticks(np.arange(len(done)), [short(run.label) for run in done])
+        panels[0].set_yticks(np.arange(len(runs)), [short(run.label) for run in runs])
         panels[0].invert_yaxis()
         legend(figure)
         svg = to_svg(figure, "Parts of the bound over the price, by arithmetic")
@@ -245,17 +245,17 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
     )
 
 
-def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+def _rounding_picture(runs: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """|mean rounding error| and the remaining error, over the price, by arithmetic, logarithmic."""
-    shown = [run for run in done if not run.is_truth]
+    compared = [run for run in runs if not run.is_truth]
     limits = [
         limit["at_most"]
-        for limit in done[0].description["tolerance"]
+        for limit in runs[0].description["tolerance"]
         if limit["variable"] == "relative_rounding"
     ]
-    with drawn(name, 1.1 + 0.3 * len(shown)) as figure:
+    with drawn(name, 1.1 + 0.3 * len(compared)) as figure:
         axes = figure.add_subplot()
-        for place, run in enumerate(shown):
+        for place, run in enumerate(compared):
             data, look = run.dataset, label_style(run.label, order)
             worth = data["price"].where(_distinguishable(data))
             measured = 100 * np.abs(data["rounding_error"] / worth).values.ravel()
@@ -267,8 +267,8 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         for limit in limits:
             axes.axvline(100 * limit, linestyle="--", linewidth=1, color=QUIET)
         axes.set_xscale("log")
-        axes.set_yticks(np.arange(len(shown)), [short(run.label) for run in shown])
-        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_yticks(np.arange(len(compared)), [short(run.label) for run in compared])
+        axes.set_ylim(len(compared) - 0.5, -0.5)
         axes.set(xlabel="% of the price", title="Rounding error by arithmetic")
         svg = to_svg(figure, "Rounding error over the price, by arithmetic")
     return Picture(
@@ -282,20 +282,20 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     )
 
 
-def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
+def _cost_picture(runs: Sequence[StoredRun], name: str) -> Picture:
     """Measured seconds of each level's paths, stacked, by arithmetic."""
-    places = np.arange(len(done))
-    offsets = np.zeros(len(done))
-    with drawn(name, 1.0 + 0.26 * len(done)) as figure:
+    places = np.arange(len(runs))
+    offsets = np.zeros(len(runs))
+    with drawn(name, 1.0 + 0.26 * len(runs)) as figure:
         axes = figure.add_subplot()
         for level, colour in zip(LEVELS, PART_COLOURS, strict=True):
             seconds = np.array([
                 sum(row["seconds"] for row in level_rows([run]) if row["level"] == level)
-                for run in done
+                for run in runs
             ])  # fmt: skip
             axes.barh(places, seconds, left=offsets, color=colour, label=level, height=0.7)
             offsets += seconds
-        axes.set_yticks(places, [short(run.label) for run in done])
+        axes.set_yticks(places, [short(run.label) for run in runs])
         axes.invert_yaxis()
         axes.set(xlabel="seconds", title="Measured processor time of the paths, by level")
         legend(figure)
@@ -309,9 +309,9 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
     )
 
 
-def _truth(done: Sequence[StoredRun]) -> StoredRun:
+def _truth(runs: Sequence[StoredRun]) -> StoredRun:
     """The run in fp64."""
-    return next(run for run in done if run.is_truth)
+    return next(run for run in runs if run.is_truth)
 
 
 def _widest(data: xr.Dataset) -> xr.Dataset:

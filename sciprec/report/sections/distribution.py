@@ -40,17 +40,17 @@ def distribution_picture(
     Returns:
         The picture of the main variable in all arithmetics; None where every bit is the same.
     """
-    shown = differing(runs)
-    if not shown:
+    differing_rows = differing(runs)
+    if not differing_rows:
         return None
-    main = shown[0][1]
+    main = differing_rows[0][1]
     axis = next((profile for profile in PROFILES if profile in main.statistics.profiles), None)
-    by_size = any(len(row.statistics.magnitudes) > 2 for _, row in shown)
+    by_size = any(len(row.statistics.magnitudes) > 2 for _, row in differing_rows)
     units = "" if main.units == "1" else f" in {main.units}"
     with drawn(name, 3.2) as figure:
         panels = figure.subplots(1, 1 + by_size + (axis is not None), squeeze=False)[0].tolist()
         first = panels.pop(0)
-        for run, row in shown:
+        for run, row in differing_rows:
             look = label_style(run.label, order) | {"marker": ""}
             _draw_share(first, row, short(run.label), look)
             if by_size:

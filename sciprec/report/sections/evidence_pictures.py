@@ -68,12 +68,12 @@ def evidence_pictures(runs: Sequence[StoredRun], order: Sequence[str], name: str
         order: all labels of the batch.
         name: unique on the page; begins the figures' identifiers.
     """
-    shown = [run for run in runs if run.evidence is not None]
-    unbounded = [run for run in shown if "bound" not in run.dataset]  # bounds show their own parts
+    measured = [run for run in runs if run.evidence is not None]
+    unbounded = [run for run in measured if "bound" not in run.dataset]  # bounds have parts
     pictures = (
-        _variability_picture(_with(shown, "variability"), order, f"{name}-variability"),
-        _spectrum_picture(_with(shown, "spectrum"), order, f"{name}-spectrum"),
-        scales_picture(_with(shown, "scales"), order, f"{name}-scales"),
+        _variability_picture(_with(measured, "variability"), order, f"{name}-variability"),
+        _spectrum_picture(_with(measured, "spectrum"), order, f"{name}-spectrum"),
+        scales_picture(_with(measured, "scales"), order, f"{name}-scales"),
         _budget_picture(_with(unbounded, "budget"), f"{name}-parts"),
     )
     return [picture for picture in pictures if picture is not None]
@@ -185,25 +185,25 @@ def _measures(measures: Sequence[str]) -> tuple[str, list[tuple[str, ...]]]:
 
 
 def scales_picture(
-    found: Sequence[tuple[StoredRun, dict[str, Any]]], order: Sequence[str], name: str
+    parts: Sequence[tuple[StoredRun, dict[str, Any]]], order: Sequence[str], name: str
 ) -> Picture | None:
     """Relative error of the wind by total wavenumber, and by bands of orders.
 
     Args:
-        found: runs with what `evidence.error_scales` says of them, as plain data.
+        parts: runs with what `evidence.error_scales` says of them, as plain data.
         order: all labels of the batch.
         name: identifier of the figure.
 
     Returns:
         The picture; None where no run has an error of the wind at all.
     """
-    found = [(run, part) for run, part in found if np.isfinite(drawable(part["by_degree"])).any()]
-    if not found:
+    parts = [(run, part) for run, part in parts if np.isfinite(drawable(part["by_degree"])).any()]
+    if not parts:
         return None
-    bands = list(dict.fromkeys(band for _, part in found for band in part["by_band"]))
+    bands = list(dict.fromkeys(band for _, part in parts for band in part["by_band"]))
     with drawn(name, 3.4) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
-        for run, part in found:
+        for run, part in parts:
             look = label_style(run.label, order)
             left.loglog(part["wavenumber"], drawable(part["by_degree"]), label=short(run.label),
                         **look | {"marker": ""})  # fmt: skip
@@ -213,7 +213,7 @@ def scales_picture(
                                                  for band in bands])  # fmt: skip
         left.set(xlabel="total wavenumber", ylabel="relative error of the wind")
         right.set(xlabel="zonal wavenumber")
-        left.set_title(f"Error of the wind by scale, day {found[0][1]['days']:g}")
+        left.set_title(f"Error of the wind by scale, day {parts[0][1]['days']:g}")
         legend(figure)
         svg = to_svg(figure, "Relative error of the wind by total and zonal wavenumber")
     return Picture(

@@ -37,22 +37,22 @@ def pictures(
         order: all labels of the batch; a label keeps its colour on the whole page.
         prefix: unique on the page, for identifiers.
     """
-    done = [run for run in runs if run.dataset is not None and run.comparison is not None]
-    compared = [run for run in done if not run.is_truth]
+    stored = [run for run in runs if run.dataset is not None and run.comparison is not None]
+    compared = [run for run in stored if not run.is_truth]
     if not compared:
         return []
-    truth = next(run for run in done if run.is_truth)
+    truth = next(run for run in stored if run.is_truth)
     variable = main_row(compared[0].comparison).variable
     begun = [run for run in runs if run.dataset is not None and not run.is_truth]
     drawing: dict[str, Callable[[], list[Picture | Switch]]] = {
         "growth": lambda: [_growth_picture(truth, begun, variable, order, f"{prefix}-growth")],
         "map": lambda: [_maps(truth, compared, variable, f"{prefix}-map")],
-        "lines": lambda: [lines_picture(done, variable, order, f"{prefix}-lines")],
-        "spectrum": lambda: [spectrum_picture(done, variable, order, f"{prefix}-spectrum")],
-        "bounds": lambda: bounded_pictures(done, order, prefix),
+        "lines": lambda: [lines_picture(stored, variable, order, f"{prefix}-lines")],
+        "spectrum": lambda: [spectrum_picture(stored, variable, order, f"{prefix}-spectrum")],
+        "bounds": lambda: bounded_pictures(stored, order, prefix),
         "prices": lambda: [
             _rounding_picture(truth, compared, order, f"{prefix}-rounding"),
-            _analytic_picture(done, order, f"{prefix}-analytic"),
+            _analytic_picture(stored, order, f"{prefix}-analytic"),
         ],
     }
     named = str(truth.dataset.attrs.get(DRAWN, "")).split() or _by_axes(truth.dataset, variable)
@@ -99,8 +99,8 @@ def _growth_picture(
         axes = figure.add_subplot()
         for run in runs:
             days, errors = growth(truth.dataset, run.dataset, variable)
-            shown = np.isfinite(errors) & (errors > 0)
-            axes.plot(days[shown], errors[shown], label=short(run.label),
+            drawable_errors = np.isfinite(errors) & (errors > 0)
+            axes.plot(days[drawable_errors], errors[drawable_errors], label=short(run.label),
                       **label_style(run.label, order))  # fmt: skip
         for limit in limits:
             axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
@@ -173,7 +173,7 @@ def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colour
     """A map with its colour bar, half as wide as the page: of latitude and longitude, or of any
     other two axes, the first one downwards as in a printed matrix.
     """
-    shown = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
+    coarse = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
     down, along = map(str, grid.dims)
     sphere = (down, along) in SPHERES and {down, along} <= set(grid.coords)
     sphere = sphere and float(np.ptp(grid[along].values)) > LEAST_ROUND
@@ -186,7 +186,7 @@ def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colour
             left, right, along = _ends(grid, along)
             top, bottom, down = _ends(grid, down)
             look = {"origin": "upper", "extent": (left, right, bottom, top)}
-        image = axes.imshow(shown, aspect="auto", **look, **colours)
+        image = axes.imshow(coarse, aspect="auto", **look, **colours)
         axes.grid(False)
         if sphere:
             axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60))
@@ -232,8 +232,8 @@ def _rounding_picture(
             for run in runs:
                 error = np.abs(run.dataset["price"][row] - golden["price"][row])
                 error = (error / golden["standard_error"][row]).values
-                shown = np.isfinite(error) & (error > 0)
-                axes.plot(golden["strike"].values[shown], error[shown],
+                drawable_errors = np.isfinite(error) & (error > 0)
+                axes.plot(golden["strike"].values[drawable_errors], error[drawable_errors],
                           label=short(run.label), **label_style(run.label, order))  # fmt: skip
             for limit in limits or [1.0]:
                 axes.axhline(limit, linestyle="--", linewidth=1, color="#808080")
@@ -250,17 +250,17 @@ def _rounding_picture(
     )
 
 
-def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+def _analytic_picture(runs: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """(price - analytic price) in standard errors against the strike, with the band of 2."""
-    first = done[0].dataset
-    chosen, errors = maturity_rows(first), [_sampled(run.dataset) for run in done]
+    first = runs[0].dataset
+    chosen, errors = maturity_rows(first), [_sampled(run.dataset) for run in runs]
     apart = max(float(np.max(np.abs(error - errors[0]).fillna(np.inf))) for error in errors)
     with drawn(name, 3.3) as figure:
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
             axes.axhspan(-2, 2, color="#808080", alpha=0.16, linewidth=0)
-            for place, run in enumerate(done):  # the first markers are larger: lines coincide
-                size = 4 + 9 * (len(done) - 1 - place) / len(done)
+            for place, run in enumerate(runs):  # the first markers are larger: lines coincide
+                size = 4 + 9 * (len(runs) - 1 - place) / len(runs)
                 axes.plot(first["strike"], errors[place][row].values, label=short(run.label),
                           markersize=size, **label_style(run.label, order))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")

@@ -60,8 +60,8 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         f"{row['stage']} in {name} on the {title}"
         for row in stages
         for title, ridge_row in ridges.items()
-        for name, mine, ridge in zip(names, row["intensities"], ridge_row, strict=True)
-        if ridge is not None and mine > ridge
+        for name, intensity, ridge in zip(names, row["intensities"], ridge_row, strict=True)
+        if ridge is not None and intensity > ridge
     ]
     return {
         "arithmetics": names, "stages": stages, "ridges": ridges, "above": above,

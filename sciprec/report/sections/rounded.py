@@ -16,15 +16,15 @@ def rounded_in_words(runs: Sequence[StoredRun]) -> str:
     Args:
         runs: those of the scenario; where their files do not say it, there are no words.
     """
-    done = [run for run in runs if run.dataset is not None]
-    labels = [run.label for run in done if run.carries_residual and not run.is_truth]
+    stored = [run for run in runs if run.dataset is not None]
+    labels = [run.label for run in stored if run.carries_residual and not run.is_truth]
     residuals = ""
     if labels:
-        every = len(labels) == sum(not run.is_truth for run in done)
+        every = len(labels) == sum(not run.is_truth for run in stored)
         who = "all runs" if every else ", ".join(map(short, labels))
         residuals = (
             f"; what these roundings lose of the state is carried along as a residual in {who}"
         )
-    attrs = next((run.dataset.attrs for run in done), {})
+    attrs = next((run.dataset.attrs for run in stored), {})
     start = f" Initial state: {attrs[INITIAL_STATE]}." if INITIAL_STATE in attrs else ""
     return str(attrs.get(ROUNDED, "")).replace("{residuals}", residuals) + start

@@ -107,13 +107,13 @@ def _switched(
 ) -> list[tuple[str, StoredRun]]:
     """Runs of scenarios that differ from one by a switch alone, with the switch in words."""
     stated = {run.scenario: _stated(run.description) for run in (*more_runs, *runs) if run.is_truth}
-    mine = stated.get(runs[0].scenario, {}) if runs else {}
+    base = stated.get(runs[0].scenario, {}) if runs else {}
     result = []
     for run in more_runs:
-        its = stated.get(run.scenario, {})
-        keys = [k for k in mine.keys() | its.keys() if mine.get(k) != its.get(k)]
-        if len(keys) == 1 and {type(mine.get(keys[0])), type(its.get(keys[0]))} == {bool}:
-            switch = f"{keys[0][-1]} = {str(its[keys[0]]).lower()}"
+        changed = stated.get(run.scenario, {})
+        keys = [k for k in base.keys() | changed.keys() if base.get(k) != changed.get(k)]
+        if len(keys) == 1 and {type(base.get(keys[0])), type(changed.get(keys[0]))} == {bool}:
+            switch = f"{keys[0][-1]} = {str(changed[keys[0]]).lower()}"
             result.append((f"{switch}, by which alone {run.scenario} differs", run))
     return result
 

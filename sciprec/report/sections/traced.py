@@ -50,7 +50,7 @@ def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     if "refused" in content:
         return {"refused": content["refused"]}
     lines = sorted(content["lines"], key=lambda line: -abs(line["share"]))
-    shown = [line for line in lines if line["share"]]
+    shares = [line for line in lines if line["share"]]
     notes = [] if content["until"] is None else [f"Results at time {content['until']:g}."]
     if content["shortened"]:
         notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
@@ -59,8 +59,8 @@ def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
         "refused": "",
         "verdict": content["verdict"],
         "outputs": content["outputs"],
-        "lines": [_shown(line, content["by"]) for line in shown[:_MOST_LINES]],
-        "more": len(shown) - len(shown[:_MOST_LINES]),
+        "lines": [_shown(line, content["by"]) for line in shares[:_MOST_LINES]],
+        "more": len(shares) - len(shares[:_MOST_LINES]),
         "stages": _stages(content) if content["by"] == STAGE else [],
         "notes": notes,
         "picture": growth_in_time(content["growth"], content["times"], name),

@@ -242,7 +242,7 @@ class StoredBatch:
         runs: dict[str, list[StoredRun]] = {}
         for run in self.runs:
             runs.setdefault(run.scenario, []).append(run)
-        return {name: tuple(mine) for name, mine in runs.items()}
+        return {name: tuple(group) for name, group in runs.items()}
 
     @property
     def scenarios(self) -> tuple[str, ...]:
@@ -378,12 +378,12 @@ def read_batch(folder: str | Path, *, keep: bool = False) -> StoredBatch:
     measured_by, runs, size = digest_of(metrics()) if keep else "", {}, 0
     for entries in of_scenario.values():
         if not keep:
-            mine: Sequence[StoredRun] = _runs_of(batch, entries)
+            stored_runs: Sequence[StoredRun] = _runs_of(batch, entries)
         else:
-            mine, complete = _kept_runs(batch, entries, measured_by)
+            stored_runs, complete = _kept_runs(batch, entries, measured_by)
             size += sum(run.dataset.nbytes for run in complete if run.dataset is not None)
-            mine = complete if complete and size <= MOST_BYTES_KEPT else mine
-        runs |= {run.file: run for run in mine}
+            stored_runs = complete if complete and size <= MOST_BYTES_KEPT else stored_runs
+        runs |= {run.file: run for run in stored_runs}
     ordered = (runs[entry["file"]] for entry in content["runs"] if not _is_further(entry))
     return replace(batch, runs=tuple(ordered))
 
@@ -604,12 +604,12 @@ def _as_listed(entry: Mapping[str, Any], checked: files.Verified) -> files.Verif
     if entry.get("judged") not in (None, _digest_of(str(checked.attributes.get(SCENARIO)))):
         damage = "states another scenario, such as another tolerance, than the list of runs"
         return replace(checked, damage=damage)
-    shown = entry["label"] + (f", member {entry['member']}" if entry.get("member") else "")
+    label = entry["label"] + (f", member {entry['member']}" if entry.get("member") else "")
     whose = entry["scenario"], entry.get("run") or checked.attributes.get(RUN)
     stated_names = checked.attributes.get("sciprec_scenario_name"), checked.attributes.get(RUN)
-    if whose == stated_names and str(checked.attributes.get("title")).endswith(f"({shown})"):
+    if whose == stated_names and str(checked.attributes.get("title")).endswith(f"({label})"):
         return checked
-    return replace(checked, damage=f"holds another run than {entry['scenario']} in {shown}")
+    return replace(checked, damage=f"holds another run than {entry['scenario']} in {label}")
 
 
 def _check_entries(entries: list[Any], sealed: bool) -> None:
@@ -630,10 +630,10 @@ def _check_entries(entries: list[Any], sealed: bool) -> None:
         if variant.label != entry["label"] or variant.is_truth != (entry["label"] == TRUTH):
             raise DamagedError(f"the entry of '{entry['file']}' in its 'runs' contradicts itself")
     runs = [(e["scenario"], e["label"], e.get("member", 0)) for e in entries]
-    for of_each, what in (([e["file"] for e in entries], "file"), (runs, "run")):
+    for of_each, sort in (([e["file"] for e in entries], "file"), (runs, "run")):
         (most, count) = Counter(of_each).most_common(1)[0]
         if count > 1:
-            raise DamagedError(f"the {what} {shown(most)} is in its 'runs' {count} times")
+            raise DamagedError(f"the {sort} {shown(most)} is in its 'runs' {count} times")
 
 
 def _are_versions(value: Any) -> bool:

@@ -19,31 +19,31 @@ LEAST_TIMES = 10
 
 
 def lines_picture(
-    done: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
+    runs: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
 ) -> Picture:
     """The values of a variable along its last axis, at the end of all others.
 
     Args:
-        done: the runs of the scenario, the truth first.
+        runs: the runs of the scenario, the truth first.
         variable: its name.
         order: all labels of the batch; a label keeps its colour on the whole page.
         name: unique on the page, for identifiers.
     """
-    axis = str(done[0].dataset[variable].dims[-1])
-    dims = done[0].dataset[variable].dims[:-1]
+    axis = str(runs[0].dataset[variable].dims[-1])
+    dims = runs[0].dataset[variable].dims[:-1]
     when = f"at the last {' and '.join(map(str, dims))}" if dims else ""
     title = f"{variable} {when}".strip()
     with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()
-        for run in done:
+        for run in runs:
             values = run.dataset[variable]
             values = values.isel({dim: -1 for dim in values.dims[:-1]})
             look = {"color": "#808080", "linewidth": 4, "alpha": 0.4}
             look = look if run.is_truth else label_style(run.label, order)
-            shown = np.where(np.isfinite(values), values, np.nan)
-            axes.plot(values[axis].values, shown, label=short(run.label), **look)
+            finite = np.where(np.isfinite(values), values, np.nan)
+            axes.plot(values[axis].values, finite, label=short(run.label), **look)
         units = str(values.attrs.get("units", ""))
-        along = axis_label(axis, done[0].dataset[axis].attrs)
+        along = axis_label(axis, runs[0].dataset[axis].attrs)
         axes.set(xlabel=along, ylabel="" if units == "1" else units, title=title)
         legend(figure)
         svg = to_svg(figure, f"{title}, along {axis}, in each arithmetic")
@@ -63,22 +63,22 @@ def power_spectrum(values: np.ndarray) -> np.ndarray:
 
 
 def spectrum_picture(
-    done: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
+    runs: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
 ) -> Picture:
     """Power of a variable by wavenumber along its last axis, and that of the errors beside it.
 
     Args:
-        done: the runs of the scenario, the truth first.
+        runs: the runs of the scenario, the truth first.
         variable: its name.
         order: all labels of the batch; a label keeps its colour on the whole page.
         name: unique on the page, for identifiers.
     """
-    truth = done[0].dataset[variable]
+    truth = runs[0].dataset[variable]
     axis, times = str(truth.dims[-1]), "time" in truth.dims
     golden = _second_half(truth)
     with drawn(name, 3.2) as figure:
         left, right = figure.subplots(1, 2, sharex=True)
-        for run in done:
+        for run in runs:
             actual = _second_half(run.dataset[variable])
             if actual.shape != golden.shape or not np.isfinite(actual).all():
                 continue

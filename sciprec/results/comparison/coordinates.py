@@ -165,15 +165,15 @@ def _with_coordinate_of(
     of single numbers what they are is told.
     """
     linear = converted(truth, run, name)
-    mine, theirs = both_coordinates(truth, run, name)
-    if mine.shape != theirs.shape:
+    exact, theirs = both_coordinates(truth, run, name)
+    if exact.shape != theirs.shape:
         return run, []
     values = theirs if linear is None else Converted(theirs, linear)
     turns = is_longitude(truth, name) and is_longitude(run, name)
     rounding = _CONVERTED * _TURN * turns
     rounding += 0.0 if linear is None else _CONVERTED * abs(float(linear.offset))
     identical = near_too = True
-    for block in blocks_of(mine, values, np.ones(()), None):
+    for block in blocks_of(exact, values, np.ones(()), None):
         truth_values, run_values = block.golden, block.actual
         if same_values(truth_values, run_values):
             continue
@@ -186,10 +186,10 @@ def _with_coordinate_of(
     if identical and linear is None:
         return run, []
     if near_too:
-        coordinate = (mine.dims, mine.data, _in_the_units_of(mine, theirs))
+        coordinate = (exact.dims, exact.data, _in_the_units_of(exact, theirs))
         return run.assign_coords({name: coordinate}), _conversion_note(name, linear)
-    if not mine.ndim:
-        first, second = (np.asarray(x).item() for x in (mine, values))
+    if not exact.ndim:
+        first, second = (np.asarray(x).item() for x in (exact, values))
         return run, [f"the coordinate '{name}' is {first} in the truth and {second} in the run"]
     return run, []
 
@@ -222,5 +222,5 @@ def left_out(truth: xr.Dataset, run: xr.Dataset) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     count = len(names) - _MOST_NAMED
-    shown = ", ".join(f"'{name}'" for name in names[:_MOST_NAMED])
-    return f"{shown} and {count} more" if count > 0 else shown
+    text = ", ".join(f"'{name}'" for name in names[:_MOST_NAMED])
+    return f"{text} and {count} more" if count > 0 else text

@@ -174,9 +174,9 @@ def two_folders(golden: Any, actual: Any) -> tuple[Path, Path] | None:
                for x in (golden, actual)]  # fmt: skip
     if any(folders) and not all(folders):
         folder, other = (golden, actual) if folders[0] else (actual, golden)
-        what = f"'{other}'" if isinstance(other, (str, Path)) else f"a {type(other).__name__}"
+        second = f"'{other}'" if isinstance(other, (str, Path)) else f"a {type(other).__name__}"
         raise InputError(
-            f"'{folder}' is a folder, and {what} is none; give two files, or two folders whose "
+            f"'{folder}' is a folder, and {second} is none; give two files, or two folders whose "
             "files have the same names"
         )
     return (Path(golden), Path(actual)) if all(folders) else None
@@ -211,5 +211,5 @@ def _files(folder: Path, top: Path) -> Iterator[str]:
 
 
 def _listed(names: set[str]) -> str:
-    shown = sorted(names)[:_MOST_NAMED] + ["…"] * (len(names) > _MOST_NAMED)
-    return ", ".join(shown) or "none"
+    listed = sorted(names)[:_MOST_NAMED] + ["…"] * (len(names) > _MOST_NAMED)
+    return ", ".join(listed) or "none"

@@ -111,7 +111,7 @@ class OwnErrors:
 
     def worst(self, other: OwnErrors) -> OwnErrors:
         """Keep, for every result, the larger error of two calls."""
-        pairs = {name: (mine, other.results.get(name, mine)) for name, mine in self.results.items()}
+        pairs = {name: (own, other.results.get(name, own)) for name, own in self.results.items()}
         worst = {n: max(two, key=lambda o: o.errors["relative_l2"]) for n, two in pairs.items()}
         return OwnErrors(worst, self.on, self.left_out or other.left_out)
 

@@ -252,17 +252,17 @@ class Comparison(Shown):
 
     def listing(self) -> Listing:
         """One line for each variable."""
-        shown = shown_metrics(self.rows, SHOWN_METRICS)
+        columns = shown_metrics(self.rows, SHOWN_METRICS)
         rows = [
             (
-                row.variable, row.verdict, *(number(row.errors.get(m.name)) for m in shown),
+                row.variable, row.verdict, *(number(row.errors.get(m.name)) for m in columns),
                 f"{row.nonfinite_golden} / {row.nonfinite_actual}",
             )
             for row in self.rows
         ]  # fmt: skip
         return Listing(
             ("variable", "verdict"),
-            (*(m.title for m in shown), "not finite"),
+            (*(m.title for m in columns), "not finite"),
             rows,
             droppable=tuple(metrics()[name].title for name in DROPPED_METRICS),
         )
@@ -374,9 +374,9 @@ def _compared(
             rows += (_row(paired, stated),)
             notes += _packing_notes(paired)
         names = [row.variable for row in rows]
-        shown = primary_name(names, truth.attrs) if names else ""
+        primary = primary_name(names, truth.attrs) if names else ""
         unlike = tuple(shape_phrases(other_shapes(truth, run)))
-        comparison = Comparison(rows, steps=steps, main=shown, notes=notes, unlike=unlike)
+        comparison = Comparison(rows, steps=steps, main=primary, notes=notes, unlike=unlike)
         comparison = judged(comparison, tolerances)
         main = main_row(comparison)
         if main.verdict in SETTLED:

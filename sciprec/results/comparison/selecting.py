@@ -106,10 +106,10 @@ def _texts(along: np.ndarray, axis: str, word: str) -> list[int]:
     """The places of a name along an axis of names, such as stations."""
     places = np.flatnonzero([str(name) == word for name in along])
     if not places.size:
-        shown = ", ".join(str(name) for name in along[:3]) + (", …" if along.size > 3 else "")
+        listed = ", ".join(str(name) for name in along[:3]) + (", …" if along.size > 3 else "")
         raise InputError(
             f"select is given {axis}={word}, and the values of '{axis}' are no numbers, but "
-            f"{shown or 'none'}; give one of them, or places, as in {axis}=#0"
+            f"{listed or 'none'}; give one of them, or places, as in {axis}=#0"
         )
     return [int(p) for p in places]
 

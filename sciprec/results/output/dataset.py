@@ -108,9 +108,9 @@ def timing_attributes(timing: Any) -> dict[str, Any]:
     }
 
 
-def idle_roles_attributes(said: str) -> dict[str, str]:
+def idle_roles_attributes(sentence: str) -> dict[str, str]:
     """The attribute that says which roles of its arithmetic no operation of a run has."""
-    return {"sciprec_idle_roles": said} if said else {}
+    return {"sciprec_idle_roles": sentence} if sentence else {}
 
 
 def fixed_point_attributes(summary: Mapping[str, Any] | None) -> dict[str, str]:

@@ -78,7 +78,7 @@ def available(
         if not large:
             dataset.load()
         require_written(dataset, path)
-        read = partial(read_through, what=f"reading {Path(path).name}") if look is None else look
+        read = partial(read_through, purpose=f"reading {Path(path).name}") if look is None else look
         read(dataset)
     return library.left_open(path) if large else dataset
 
@@ -175,17 +175,17 @@ def groups(path: str | Path) -> list[str]:
     return library.groups(path) if library is netcdf else []
 
 
-def require_writable(given: str | Path) -> Path:
+def require_writable(file: str | Path) -> Path:
     """Make sure, before anything is computed, that a file or store may be written.
 
     Args:
-        given: a path that ends with .nc or .zarr; what is there is a file, or a store.
+        file: a path that ends with .nc or .zarr; what is there is a file, or a store.
 
     Raises:
         InputError: it ends with something else, its folder is missing or may not be written, what
             is there is something else, or the package zarr is missing.
     """
-    path = Path(arguments.path("the file of a run", given))
+    path = Path(arguments.path("the file of a run", file))
     if path.suffix not in SUFFIXES.values():
         raise InputError(
             f"the file of a run is given as '{path}'; accepted: a name that ends with .nc, for "

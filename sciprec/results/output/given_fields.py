@@ -197,15 +197,15 @@ class GivenFields:
 
 
 def read_fields(
-    given: xr.Dataset | str | Path, wanted: Sequence[Sequence[Sequence[str]]], has_levels: bool,
+    source: xr.Dataset | str | Path, choices: Sequence[Sequence[Sequence[str]]], has_levels: bool,
     radius_m: float, names: Mapping[str, str] | None = None,
 ) -> GivenFields:  # fmt: skip
     """The fields of a state in a dataset, netCDF file or Zarr store.
 
     Args:
-        given: the dataset, the file, or FILE@TIME where it holds several times: a date such as
+        source: the dataset, the file, or FILE@TIME where it holds several times: a date such as
             2000-01-01T06, a number of its axis, or `last`.
-        wanted: for each part of the state the fields that make it, best first; an empty one last
+        choices: for each part of the state the fields that make it, best first; an empty one last
             means that it may be missing. Names that are none of `QUANTITIES` are of tracers.
         has_levels: whether fields but those of the ground have levels.
         radius_m: of the planet, on which depends what is possible there.
@@ -215,16 +215,16 @@ def read_fields(
         InputError: a field is missing, has other units, impossible values or axes that say no
             place; the grid does not cover the globe; there are several times.
     """
-    parts = tuple(tuple(map(tuple, part)) for part in wanted)
+    parts = tuple(tuple(map(tuple, part)) for part in choices)
     tracers = {name for part in parts for some in part for name in some}
     chosen = tuple(sorted(_checked_names(names, (*QUANTITIES, *sorted(tracers))).items()))
-    if isinstance(given, xr.Dataset):
-        return _of_dataset(given, "a dataset in memory", None, parts, has_levels, radius_m,
+    if isinstance(source, xr.Dataset):
+        return _of_dataset(source, "a dataset in memory", None, parts, has_levels, radius_m,
                            dict(chosen))  # fmt: skip
-    if not isinstance(given, str | Path) or not str(given):
-        what = "an xarray Dataset, or the path of a netCDF file or Zarr store"
-        raise refused("initial", given, what)
-    path, time = split_time(str(given))
+    if not isinstance(source, str | Path) or not str(source):
+        accepted = "an xarray Dataset, or the path of a netCDF file or Zarr store"
+        raise refused("initial", source, accepted)
+    path, time = split_time(str(source))
     stamp = files.stamp_of(path)
     return _of_file(path, stamp, time, parts, has_levels, radius_m, chosen)
 
@@ -265,7 +265,7 @@ def _of_dataset(
     dataset: xr.Dataset, source: str, time: str | None, quantities: tuple, has_levels: bool,
     radius_m: float, chosen: dict[str, str],
 ) -> GivenFields:  # fmt: skip
-    lat, lon = (_axis(dataset, what, source) for what in _AXES)
+    lat, lon = (_axis(dataset, axis_name, source) for axis_name in _AXES)
     if dataset[lat].dims == dataset[lon].dims:
         raise InputError(f"{source} has latitudes and longitudes along one axis; {_A_GRID}")
     lookup = _Found(dataset, source, lat, lon, chosen, has_levels)
@@ -294,13 +294,13 @@ def _of_dataset(
         if level is not None and not has_levels:
             variable = variable.isel({level: 0})
         elif level is not None:
-            mine = levels_along(dataset, level, source)
-            if levels is not None and not np.array_equal(mine.values, levels.values):
+            found_levels = levels_along(dataset, level, source)
+            if levels is not None and not np.array_equal(found_levels.values, levels.values):
                 raise InputError(
                     f"{source}: '{name}' is on other levels than '{next(iter(names.values()))}'; "
                     "accepted: one axis of levels for all fields"
                 )
-            levels, variable = mine, variable.transpose(level, lookup.row, lookup.column)
+            levels, variable = found_levels, variable.transpose(level, lookup.row, lookup.column)
         variables[quantity] = variable.transpose(..., lookup.row, lookup.column)
     if time is not None and not when:
         raise InputError(f"{source} has no axis of time to choose '{time}' of; leave the @ out")
@@ -353,7 +353,7 @@ class _Found:
             if isinstance(name, str) and {self.row, self.column} <= set(x.dims)
         ]  # fmt: skip
 
-    def chosen_of(self, wanted: tuple) -> dict[str, str]:
+    def chosen_of(self, choices: tuple) -> dict[str, str]:
         """Name of the variable for each field that is needed."""
         names: dict[str, str] = {}
         for quantity, name in self.chosen.items():
@@ -363,7 +363,7 @@ class _Found:
                     f"{quantity}; found: {', '.join(self.fields) or 'none'}"
                     f"{meant(name, self.fields)}"
                 )
-        for part in wanted:
+        for part in choices:
             for quantities in part:
                 names_found = [self._name_of(q, names.values()) for q in quantities]
                 if all(names_found):
@@ -435,18 +435,18 @@ def _has_levels(quantity: str) -> bool:
     return quantity not in ("surface_pressure", "log_surface_pressure", "orography")
 
 
-def _axis(dataset: xr.Dataset, what: str, source: str) -> Hashable:
+def _axis(dataset: xr.Dataset, axis: str, source: str) -> Hashable:
     """The variable of latitudes, or of longitudes, along one axis."""
-    names, units = _AXES[what]
+    names, units = _AXES[axis]
     flat = 0
     for name, variable in dataset.variables.items():
         attrs = variable.attrs
-        is_one = attrs.get("standard_name") == what or str(attrs.get("units", "")) == units
+        is_one = attrs.get("standard_name") == axis or str(attrs.get("units", "")) == units
         if is_one or str(name).lower() in names:
             if variable.ndim == 1 and not str(name).endswith(("_bnds", "_bounds")):
                 return name
             flat = max(flat, variable.ndim)
-    has = f"{what}s along {flat} axes" if flat > 1 else f"no {what}s along an axis of their own"
+    has = f"{axis}s along {flat} axes" if flat > 1 else f"no {axis}s along an axis of their own"
     raise InputError(f"{source} has {has}; {_A_GRID}")
 
 

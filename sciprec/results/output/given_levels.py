@@ -76,7 +76,7 @@ def levels_along(dataset: xr.Dataset, axis: Hashable, source: str) -> Levels:
         InputError: they say no pressures.
     """
     attrs = dataset[axis].attrs if axis in dataset.variables else {}
-    what = f"{source}: the levels '{axis}'"
+    text = f"{source}: the levels '{axis}'"
     accepted = (
         "accepted: an axis of pressure in Pa or hPa, with the attribute units, of sigma, with the "
         "standard name atmosphere_sigma_coordinate, or of hybrid levels, with the standard name "
@@ -84,16 +84,16 @@ def levels_along(dataset: xr.Dataset, axis: Hashable, source: str) -> Levels:
     )
     terms = dict(re.findall(r"(\w+):\s*(\S+)", str(attrs.get("formula_terms", ""))))
     if attrs.get("standard_name") == _HYBRID_NAME or "b" in terms:
-        return _hybrid(dataset, axis, terms, what, accepted)
+        return _hybrid(dataset, axis, terms, text, accepted)
     name, unit = str(axis).lower(), spelt(str(attrs.get("units", "")))
     if not unit and name in PRESSURE_AXES:
         unit = "hPa"
     sigma = attrs.get("standard_name") == "atmosphere_sigma_coordinate" or name == "sigma"
     if axis not in dataset.variables or not (sigma or unit in PRESSURES):
         units = f"'{attrs['units']}'" if "units" in attrs else "none"
-        raise InputError(f"{what} say no pressures (units: {units}); {accepted}")
+        raise InputError(f"{text} say no pressures (units: {units}); {accepted}")
     if dataset[axis].dtype.kind not in "fiu":
-        raise InputError(f"{what} are no numbers; {accepted}")
+        raise InputError(f"{text} are no numbers; {accepted}")
     values = np.asarray(dataset[axis].values, np.float64) * (1.0 if sigma else PRESSURES[unit][0])
     order = np.argsort(values)
     values = values[order]
@@ -102,71 +102,71 @@ def levels_along(dataset: xr.Dataset, axis: Hashable, source: str) -> Levels:
     fits = fits and np.diff(values).min() > 0.0
     if not fits or (sigma and values[-1] > 1.0):
         raise InputError(
-            f"{what} are {values.size}{ends}; accepted: two or more "
+            f"{text} are {values.size}{ends}; accepted: two or more "
             f"different {'numbers above 0, 1 at most' if sigma else 'pressures above 0'}"
         )
     top = terms.get("ptop", "")
-    if sigma and top in dataset.variables and np.any(_pressures(dataset, top, (), what) != 0.0):
-        offset = _pressures(dataset, top, (), what) * (1.0 - values)  # p = ptop + sigma (ps - ptop)
+    if sigma and top in dataset.variables and np.any(_pressures(dataset, top, (), text) != 0.0):
+        offset = _pressures(dataset, top, (), text) * (1.0 - values)  # p = ptop + sigma (ps - ptop)
         return Levels(offset + values * _USUAL_PRESSURE, order, HYBRID, offset, values)
     return Levels(values, order, SIGMA if sigma else PRESSURE)
 
 
 def _hybrid(
-    dataset: xr.Dataset, axis: Hashable, terms: Mapping[str, str], what: str, accepted: str
+    dataset: xr.Dataset, axis: Hashable, terms: Mapping[str, str], label: str, accepted: str
 ) -> Levels:
     """Hybrid levels, whose pressure is ap + b ps, or a p0 + b ps; an a in Pa is an ap."""
     first = "ap" if "ap" in terms else "a"
     for key in (first, "b"):
         if key not in terms:
             raise InputError(
-                f"{what} are hybrid, and their formula_terms name no '{key}'; {accepted}"
+                f"{label} are hybrid, and their formula_terms name no '{key}'; {accepted}"
             )
     name = terms[first]
-    share = _numbers(dataset, terms["b"], (axis,), what)
+    share = _numbers(dataset, terms["b"], (axis,), label)
     unit = spelt(str(dataset[name].attrs.get("units", ""))) if name in dataset.variables else ""
     if first == "ap" or unit in PRESSURES:
-        offset = _pressures(dataset, name, (axis,), what)
+        offset = _pressures(dataset, name, (axis,), label)
     elif "p0" in terms:
-        offset = _numbers(dataset, name, (axis,), what)
-        offset = offset * _pressures(dataset, terms["p0"], (), what)
+        offset = _numbers(dataset, name, (axis,), label)
+        offset = offset * _pressures(dataset, terms["p0"], (), label)
     else:
         raise InputError(
-            f"{what} are hybrid, and their 'a' is in no unit of pressure and has no p0; {accepted}"
+            f"{label} are hybrid, and their 'a' is in no unit of pressure and has no p0; {accepted}"
         )
     usual = offset + share * _USUAL_PRESSURE
     order = np.argsort(usual)
     if usual.size < 2:
-        raise InputError(f"{what} are {usual.size}; accepted: two or more different levels")
+        raise InputError(f"{label} are {usual.size}; accepted: two or more different levels")
     return Levels(usual[order], order, HYBRID, offset[order], share[order])
 
 
 def _numbers(
-    dataset: xr.Dataset, name: str, dims: tuple[Hashable, ...], what: str
+    dataset: xr.Dataset, name: str, dims: tuple[Hashable, ...], label: str
 ) -> np.ndarray:  # fmt: skip
     """A variable of finite numbers that formula_terms name."""
     along = f" along '{dims[0]}'" if dims else " of one number"
     if name not in dataset.variables or dataset[name].dims != dims:
         raise InputError(
-            f"{what}: formula_terms name '{name}', which is no variable{along}; give it, too"
+            f"{label}: formula_terms name '{name}', which is no variable{along}; give it, too"
         )
     values = dataset[name].values
     if values.dtype.kind not in "fiu" or not np.isfinite(values).all():
         raise InputError(
-            f"{what}: '{name}' of the formula_terms holds what is no finite number; mend the file"
+            f"{label}: '{name}' of the formula_terms holds what is no finite number; mend the file"
         )
     return np.asarray(values, np.float64)
 
 
 def _pressures(
-    dataset: xr.Dataset, name: str, dims: tuple[Hashable, ...], what: str
+    dataset: xr.Dataset, name: str, dims: tuple[Hashable, ...], label: str
 ) -> np.ndarray:  # fmt: skip
     """A variable of pressures that formula_terms name, in Pa; one without units is in Pa."""
-    values = _numbers(dataset, name, dims, what)
+    values = _numbers(dataset, name, dims, label)
     unit = spelt(str(dataset[name].attrs.get("units", "Pa")))
     if unit not in PRESSURES:
         raise InputError(
-            f"{what}: '{name}' is in {dataset[name].attrs['units']!r}; accepted: "
+            f"{label}: '{name}' is in {dataset[name].attrs['units']!r}; accepted: "
             f"{', '.join(PRESSURES)}"
         )
     return values * PRESSURES[unit][0]

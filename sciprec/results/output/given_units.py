@@ -13,12 +13,12 @@ _SPELT = {
 }  # fmt: skip
 
 
-def is_same_unit(one: str, other: str) -> bool:
+def is_same_unit(first: str, second: str) -> bool:
     """Whether two units are the same: spelt so, or to the letter where they have factors."""
     with_factor = r"(^|[\s*/.(])[-+]?[\d.]+|%"
-    if any(re.search(with_factor, text) for text in (one, other)):
-        return one.strip() == other.strip()
-    return spelt(one) == spelt(other)
+    if any(re.search(with_factor, text) for text in (first, second)):
+        return first.strip() == second.strip()
+    return spelt(first) == spelt(second)
 
 
 def spelt(text: str) -> str:

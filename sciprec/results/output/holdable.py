@@ -25,12 +25,12 @@ def refused_piece(dataset: xr.Dataset, write: Callable[[xr.Dataset], Any]) -> In
     Args:
         write: a dataset into a file; raises one of `REFUSALS`.
     """
-    for what, alone, advice in _pieces(dataset):
+    for piece, alone, advice in _pieces(dataset):
         try:
             write(alone())
         except REFUSALS as error:
             message = " ".join(str(error).partition(", must be one of")[0].split())
-            return InputError(f"a netCDF file cannot hold {what} ({message:.100}); {advice}")
+            return InputError(f"a netCDF file cannot hold {piece} ({message:.100}); {advice}")
     return None
 
 

@@ -77,16 +77,16 @@ def pieces_of(variable: xr.Variable, work: str = "reading values") -> Iterator[n
         tell(work, cut.stop, rows)
 
 
-def read_through(dataset: xr.Dataset, what: str) -> None:
+def read_through(dataset: xr.Dataset, purpose: str) -> None:
     """Read all values of a dataset that is in no memory once, in pieces.
 
     Args:
         dataset: as it is read from a file.
-        what: is done, as in `pieces_of`.
+        purpose: of the reading, as in `pieces_of`.
     """
     if is_large(dataset):
         for variable in dataset.variables.values():
-            for _ in pieces_of(variable, what):
+            for _ in pieces_of(variable, purpose):
                 pass
 
 

@@ -22,7 +22,7 @@ from sciprec.results.output.stated import RUN
 
 def available(
     path: str | Path, expected: str = "",
-    held: Callable[[files.Verified], files.Verified] = lambda verified: verified,
+    check: Callable[[files.Verified], files.Verified] = lambda verified: verified,
     *, keep: bool = False,
 ) -> xr.Dataset:  # fmt: skip
     """The dataset of a run's file, as `files.available`, which holds what was written.
@@ -30,7 +30,7 @@ def available(
     Args:
         path: of a netCDF file or Zarr store.
         expected: digest of its run, as a list of runs has it; empty where that is not known.
-        held: holds what was seen of the file against what else is known of it.
+        check: holds what was seen of the file against what else is known of it.
         keep: whether the proof is kept for `verify`.
 
     Raises:
@@ -40,7 +40,7 @@ def available(
     key = key_of_files([path]) if keep else ""
 
     def look(dataset: xr.Dataset) -> None:
-        verified = held(files.seen_of(path, dataset, expected))
+        verified = check(files.seen_of(path, dataset, expected))
         _require_whole(verified)
         remember(key, verified)
 
@@ -123,11 +123,11 @@ def _require_whole(verified: files.Verified) -> None:
         raise DamagedFileError(f"{damage_of(verified)}; {way_back(verified.path)}")
 
 
-def damage_of(seen: files.Verified) -> str:
+def damage_of(verified: files.Verified) -> str:
     """A sentence on the damage of a file, without its end."""
-    if seen.damage == files.MISSING:
-        return f"'{seen.path}' {seen.damage}"
-    return f"'{seen.path}' is damaged: it {seen.damage}"
+    if verified.damage == files.MISSING:
+        return f"'{verified.path}' {verified.damage}"
+    return f"'{verified.path}' is damaged: it {verified.damage}"
 
 
 def way_back(path: Path) -> str:

@@ -90,16 +90,16 @@ class Bilinear:
         return first + east_share * (next_ - first)
 
 
-def places(known: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The known point before each wanted one, and how far behind it this is in shares of the
+def places(points: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The point before each target, and how far behind it this is in shares of the
     distance to the next; below 0 and above 1 outside.
 
     Args:
-        known: ascending (points,).
-        wanted: of any shape.
+        points: ascending (points,).
+        targets: of any shape.
     """
-    before = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, known.size - 2)
-    return before, (wanted - known[before]) / (known[before + 1] - known[before])
+    before = np.clip(np.searchsorted(points, targets, side="right") - 1, 0, points.size - 2)
+    return before, (targets - points[before]) / (points[before + 1] - points[before])
 
 
 def between(values: np.ndarray, above: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -109,21 +109,21 @@ def between(values: np.ndarray, above: np.ndarray, share: np.ndarray) -> np.ndar
     return upper + share * (lower - upper)
 
 
-def on_levels(values: np.ndarray, known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Fields (levels, nlat, nlon) on other levels, linear between the known ones, constant beyond.
+def on_levels(values: np.ndarray, levels: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Fields (levels, nlat, nlon) on other levels, linear between these, constant beyond.
 
     Args:
         values: the fields.
-        known: ln p or ln sigma of their levels, ascending (levels,), or at each place
+        levels: ln p or ln sigma of their levels, ascending (levels,), or at each place
             (levels, nlat, nlon).
-        wanted: that of the other levels, of one shape with the result, or (others, 1, 1).
+        targets: that of the other levels, of one shape with the result, or (others, 1, 1).
     """
-    if known.ndim > 1:
-        return np.array([_between_levels(values, known, row) for row in wanted])
-    if wanted.shape[1:] == (1, 1) and wanted.size == known.size:
-        if np.abs(wanted.ravel() - known).max() < _SAME * np.diff(known).min():
+    if levels.ndim > 1:
+        return np.array([_between_levels(values, levels, row) for row in targets])
+    if targets.shape[1:] == (1, 1) and targets.size == levels.size:
+        if np.abs(targets.ravel() - levels).max() < _SAME * np.diff(levels).min():
             return values
-    above, share = places(known, np.broadcast_to(wanted, (len(wanted), *values.shape[1:])))
+    above, share = places(levels, np.broadcast_to(targets, (len(targets), *values.shape[1:])))
     return between(values, above, np.clip(share, 0.0, 1.0))
 
 

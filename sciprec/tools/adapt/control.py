@@ -146,9 +146,9 @@ class Control:
         """The excess of the signed sum over that of its random part."""
         return np.sqrt(np.maximum(self._dot(self._sum, self._sum) - self._excess, 0.0))
 
-    def _forecast(self, rate: StepError, done: int, size: np.ndarray) -> float:
+    def _forecast(self, rate: StepError, step: int, size: np.ndarray) -> float:
         """The error at the end if all that is left is made at a rate, over the norm."""
-        ahead = self.steps - done
+        ahead = self.steps - step
         systematic = self._systematic + ahead * rate.systematic if ahead else self._systematic
         random = self._random + ahead * rate.variance if ahead else self._random
         return _over(np.sqrt(systematic**2 + random), size)
@@ -166,7 +166,7 @@ class Control:
             differences: rung -> of its last step, of its own rung and of the narrower ones.
             state: the judged variables after it.
         """
-        current, done, size = self.rung, before + count, self._size(state)
+        current, step, size = self.rung, before + count, self._size(state)
         rates = {rung: self._rate(rung, difference) for rung, difference in differences.items()}
         before_block = self._sum, self._excess, self._random
         rate = rates[current]
@@ -179,9 +179,9 @@ class Control:
             estimate = _over(np.sqrt(self._systematic**2 + self._random), size)
         else:
             estimate = math.inf
-        forecast = self._forecast(rate, done, size)
+        forecast = self._forecast(rate, step, size)
         widest = current == len(self.plan.ladder) - 1
-        good = estimate <= self._limit * done / self.steps or widest
+        good = estimate <= self._limit * step / self.steps or widest
         row = before + 1, count, current, good, estimate, forecast
         self.history.append(tuple(map(float, row)))
         if not good:
@@ -192,12 +192,12 @@ class Control:
             return False
         self._remember(differences)
         if widest and not estimate <= self.plan.tolerance:
-            self.ended = self._sentence(done, estimate)
-        self._choose(rates, forecast, done, size)
+            self.ended = self._sentence(step, estimate)
+        self._choose(rates, forecast, step, size)
         return True
 
     def _choose(
-        self, rates: Mapping[int, StepError], forecast: float, done: int, size: np.ndarray
+        self, rates: Mapping[int, StepError], forecast: float, step: int, size: np.ndarray
     ) -> None:
         """The rung of the next block."""
         if not forecast <= self._limit:
@@ -205,7 +205,7 @@ class Control:
         for rung in sorted(rates):
             if rung >= self.rung or len(self.history) < self._until[rung]:
                 continue
-            if self._forecast(rates[rung], done, size) <= HYSTERESIS * self._limit:
+            if self._forecast(rates[rung], step, size) <= HYSTERESIS * self._limit:
                 self.rung = rung
                 return
 
@@ -216,10 +216,10 @@ class Control:
             self._until[rung] = len(self.history) + 4 ** self._fails[rung]
             self.rung = rung + 1
 
-    def _sentence(self, done: int, estimate: float) -> str:
+    def _sentence(self, step: int, estimate: float) -> str:
         return (
             f"the tolerance of {self.plan.tolerance:g} is less than the ladder keeps: after step "
-            f"{done} of {self.steps} the error is estimated at {estimate:.2g} on its widest rung "
+            f"{step} of {self.steps} the error is estimated at {estimate:.2g} on its widest rung "
             f"'{self.plan.widest}'; give a larger tolerance, a wider rung, or a shorter run"
         )
 

@@ -59,17 +59,17 @@ def checked_plan(
     return AdaptivePlan(most, checked_ladder(ladder), steps, variable or "")
 
 
-def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
+def checked_ladder(rungs: Sequence[str]) -> tuple[str, ...]:
     """The names of a ladder's arithmetics, as the table has them.
 
     Raises:
         InputError: fewer than two, one that is unknown or no float that is rounded alike each time,
             or one that is no wider than the one before it.
     """
-    ladder = [resolve_backend(name) for name in names("ladder", given)] if given else []
+    ladder = [resolve_backend(name) for name in names("ladder", rungs)] if rungs else []
     if len(ladder) < 2:
-        given = list(given) if isinstance(given, tuple) else given
-        raise refused("ladder", given, f"two arithmetics or more from narrow to wide, {_EXAMPLE}")
+        rungs = list(rungs) if isinstance(rungs, tuple) else rungs
+        raise refused("ladder", rungs, f"two arithmetics or more from narrow to wide, {_EXAMPLE}")
     for rung in ladder:
         if rung.fixed or rung.random or isinstance(rung, HandedBackend):
             raise InputError(
@@ -98,38 +98,38 @@ def _is_wider(backend: Backend, other: Backend) -> bool:
     return ends[:2] != ends[2:] and ends[0] >= ends[2] and ends[1] >= ends[3]
 
 
-def plan_from(given: AdaptivePlan | Mapping[str, Any] | None) -> AdaptivePlan | None:
+def plan_from(plan: AdaptivePlan | Mapping[str, Any] | None) -> AdaptivePlan | None:
     """A plan from what a user gives; None where the arithmetic stays as it is.
 
     Raises:
         InputError: as `checked_plan`, or it is neither, or a table with other keys.
     """
-    if given is None or isinstance(given, AdaptivePlan):
-        return given
+    if plan is None or isinstance(plan, AdaptivePlan):
+        return plan
     example = '{"tolerance": 1e-3, "ladder": ["fp16", "mlu370", "fp32"]}'
-    if not isinstance(given, Mapping):
-        raise refused("adaptive", given, f"a table such as {example}")
-    for name in given:
+    if not isinstance(plan, Mapping):
+        raise refused("adaptive", plan, f"a table such as {example}")
+    for name in plan:
         if name not in _KEYS:
             raise InputError(
                 f"adaptive has the unknown key {name!r}; known: {', '.join(_KEYS)}"
                 f"{meant(name, _KEYS)}"
             )
     for name in _KEYS[:2]:
-        if name not in given:
+        if name not in plan:
             raise InputError(f"adaptive has no key '{name}'; give a table such as {example}")
-    return checked_plan(**given)
+    return checked_plan(**plan)
 
 
-def require_variable(plan: AdaptivePlan, known: Sequence[str]) -> str:
+def require_variable(plan: AdaptivePlan, variables: Sequence[str]) -> str:
     """The variable that is judged; the first one where none is named.
 
     Raises:
         InputError: the model does not have it.
     """
-    if plan.variable and plan.variable not in known:
+    if plan.variable and plan.variable not in variables:
         raise InputError(
-            f"adaptive names the variable {plan.variable!r}; known: {', '.join(known)}"
-            f"{meant(plan.variable, known)}"
+            f"adaptive names the variable {plan.variable!r}; known: {', '.join(variables)}"
+            f"{meant(plan.variable, variables)}"
         )
-    return plan.variable or known[0]
+    return plan.variable or variables[0]

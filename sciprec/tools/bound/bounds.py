@@ -302,9 +302,9 @@ def loop_passes(program: Program, table: Table) -> tuple[str, int, int] | None:
     passes = table.passes()
     if passes is None:
         return None
-    row, done, length = passes
+    row, count, length = passes
     at = own_place(program, program.layout.rows[row])
-    return f"passes of the loop in line {at.line}", done, length
+    return f"passes of the loop in line {at.line}", count, length
 
 
 def _places(program: Program, table: Table, word: int) -> tuple[BoundedLine, ...]:

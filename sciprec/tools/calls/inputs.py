@@ -42,26 +42,26 @@ class Inputs:
     attributes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def inputs_of(kernel: Callable[..., Any], given: Any, origin: str = "the arguments") -> Inputs:
+def inputs_of(kernel: Callable[..., Any], args: Any, origin: str = "the arguments") -> Inputs:
     """The inputs of a kernel from what a user gives for one call.
 
     Args:
         kernel: the plain function.
-        given: a tuple, a mapping by parameter name, the path of an .npz or netCDF file that holds
+        args: a tuple, a mapping by parameter name, the path of an .npz or netCDF file that holds
             one, or `FILE.py:FUNCTION` of a function that returns one.
         origin: what to call it, where it is no path.
 
     Raises:
         InputError: an argument is missing, is none of the kernel, or is no number, array or tuple.
     """
-    if isinstance(given, (str, Path)):
-        return _from_path(kernel, given)
-    if not isinstance(given, (tuple, Mapping)):
+    if isinstance(args, (str, Path)):
+        return _from_path(kernel, args)
+    if not isinstance(args, (tuple, Mapping)):
         raise InputError(
-            f"{origin}: {shown(given)} was given; accepted: a tuple of the arguments, a mapping by "
+            f"{origin}: {shown(args)} was given; accepted: a tuple of the arguments, a mapping by "
             "parameter name, the path of an .npz or netCDF file, or a list of these"
         )
-    values = _bound(kernel, given, origin)
+    values = _bound(kernel, args, origin)
     return Inputs(_as_numbers(values, origin), origin)
 
 
@@ -152,13 +152,13 @@ def _as_numbers(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
     return numbers
 
 
-def _as_number(value: Any, what: str, converted: dict[int, np.ndarray]) -> Any:
+def _as_number(value: Any, label: str, converted: dict[int, np.ndarray]) -> Any:
     if isinstance(value, tuple):
-        return tuple(_as_number(v, what, converted) for v in value)
+        return tuple(_as_number(v, label, converted) for v in value)
     if isinstance(value, (np.ndarray, np.generic)):
         dtype = value.dtype
         if dtype.kind not in "fiub" or dtype.itemsize > FLOAT.itemsize:
-            raise InputError(f"{what} has dtype {dtype}; accepted: {_ACCEPTED}")
+            raise InputError(f"{label} has dtype {dtype}; accepted: {_ACCEPTED}")
         if not value.ndim:
             return value.item()
         native = FLOAT if dtype.kind == "f" else dtype.newbyteorder("=")
@@ -169,7 +169,7 @@ def _as_number(value: Any, what: str, converted: dict[int, np.ndarray]) -> Any:
         return value
     more = ": make an array with np.array(x)" if isinstance(value, list) else ""
     raise InputError(
-        f"{what} is {shown(value)}; accepted: numbers, arrays of them, and tuples of these{more}"
+        f"{label} is {shown(value)}; accepted: numbers, arrays of them, and tuples of these{more}"
     )
 
 

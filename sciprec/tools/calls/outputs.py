@@ -136,12 +136,12 @@ _KEPT = ("long_name", "units", "standard_name")
 """Attributes of an input that its result has, too."""
 
 
-def todays_name(name: str, known: Collection[str]) -> str:
+def todays_name(name: str, names: Collection[str]) -> str:
     """The name of a result; of `result`, as older versions called what is returned, `return`, with
     a warning.
     """
     today = _OLDER.sub(RETURNED, name)
-    if name in known or today not in known or name == today:
+    if name in names or today not in names or name == today:
         return name
     message = f"'{name}' is called '{today}' in every verb now; write that"
     warnings.warn(message, FutureWarning, stacklevel=4)

@@ -231,8 +231,8 @@ def _condition(
     moves = [(draw, share) for draw in range(_DRAWS) for share in (unit, -unit)]
     for number, data in enumerate(movable_inputs):
         healed = []
-        for done, (draw, share) in enumerate(moves, number * len(moves)):
-            tell("runs with moved data", done, len(movable_inputs) * len(moves))
+        for count, (draw, share) in enumerate(moves, number * len(moves)):
+            tell("runs with moved data", count, len(movable_inputs) * len(moves))
             healed.append(healed_truth(problem, {data: share}, draw=draw))
         for name in names:
             some = [base.moved(name, other, most) for other in healed]
@@ -290,8 +290,8 @@ def _verdict(
     data, leaves = _deciding(allowed.get(worst, {}), most)
     if data and leaves < number + _LEAVES:
         who = "the literals" if data == LITERALS else f"'{data}'"
-        what = "none" if leaves < NO_DIGIT else f"{leaves:.1f}"
-        sentence += f". Half a unit of {who} leaves {what} in {worst}, whatever the arithmetic"
+        rest = "none" if leaves < NO_DIGIT else f"{leaves:.1f}"
+        sentence += f". Half a unit of {who} leaves {rest} in {worst}, whatever the arithmetic"
     return sentence
 
 

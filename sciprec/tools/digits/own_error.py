@@ -47,13 +47,13 @@ LEAST = 16
 """Elements, or steps, without which a shorter call tells nothing."""
 
 
-def checked_truth(given: Any) -> str:
+def checked_truth(truth: Any) -> str:
     """One of `TRUTHS`.
 
     Raises:
         InputError: it is none.
     """
-    return choice("truth", given, TRUTHS)
+    return choice("truth", truth, TRUTHS)
 
 
 def own_errors(

@@ -51,12 +51,12 @@ def digits_page(
 def _picture(every: Mapping[str, Panel], backend: str, most: float) -> Picture | None:
     """The digits of results of several numbers, a panel for each, in C order."""
     several = {name: panel for name, panel in every.items() if panel.right.size > 1}
-    shown = dict(list(several.items())[:_MOST_PANELS])
-    if not shown:
+    pictured = dict(list(several.items())[:_MOST_PANELS])
+    if not pictured:
         return None
-    with drawn("digits", 0.6 + 1.7 * len(shown)) as figure:
-        panels = figure.subplots(len(shown), squeeze=False)[:, 0]
-        for axes, (name, panel) in zip(panels, shown.items(), strict=True):
+    with drawn("digits", 0.6 + 1.7 * len(pictured)) as figure:
+        panels = figure.subplots(len(pictured), squeeze=False)[:, 0]
+        for axes, (name, panel) in zip(panels, pictured.items(), strict=True):
             places, fewest = _thinned(panel.right)
             axes.plot(places, fewest, color=COLOURS[0], label=f"right in {backend}")
             if panel.left is not None:
@@ -71,9 +71,9 @@ def _picture(every: Mapping[str, Panel], backend: str, most: float) -> Picture |
         panels[-1].set_xlabel("number of the result, in C order")
         legend(figure)
         svg = to_svg(figure, "Right decimal digits of each number of the results")
-    more = len(several) - len(shown)
+    more = len(several) - len(pictured)
     also = f" Of {more} more results the table tells." if more else ""
-    thinned = any(panel.right.size > _MOST_POINTS for panel in shown.values())
+    thinned = any(panel.right.size > _MOST_POINTS for panel in pictured.values())
     fewest = " Of many numbers the fewest digits of neighbours are drawn." * thinned
     caption = "Right digits of each number, and those that are left where data are wrong by half a"
     return Picture(svg, f"{caption} unit.{fewest}{also}")

@@ -259,19 +259,19 @@ def _difference(truth: _Outcome, other: _Outcome) -> str:
     if truth.ended != other.ended:
         stopped = STOPPED in other.ended
         return "it does not end" if stopped else f"it ends with {other.ended or 'no exception'}"
-    for what, arrays in truth.values.items():
-        for expected, actual in zip(arrays, other.values[what], strict=False):
+    for name, arrays in truth.values.items():
+        for expected, actual in zip(arrays, other.values[name], strict=False):
             if expected.shape != actual.shape or expected.dtype != actual.dtype:
-                return f"{what} has another shape or type"
+                return f"{name} has another shape or type"
             changed = np.flatnonzero(_words(expected) != _words(actual))
             if changed.size:
                 if not expected.shape:
-                    return f"{what} changes"
+                    return f"{name} changes"
                 index = [int(i) for i in np.unravel_index(changed[0], expected.shape)]
                 count = f"{changed.size} of {expected.size} elements"
-                return f"{what} changes in {count}, first {index}"
-        if len(arrays) != len(other.values[what]):
-            return f"{what} has another length"
+                return f"{name} changes in {count}, first {index}"
+        if len(arrays) != len(other.values[name]):
+            return f"{name} has another length"
     return "other elements are accessed" if truth.seen.overruns != other.seen.overruns else ""
 
 

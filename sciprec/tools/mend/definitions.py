@@ -57,42 +57,42 @@ class Numbering:
         self.before: list[tuple[Known, ast.For]] = []
 
     def places(
-        self, body: list[ast.stmt], known: Known, after: Mapping[int, Known] | None = None
+        self, body: list[ast.stmt], terms: Known, after: Mapping[int, Known] | None = None
     ) -> Iterator[StatementPlace]:
         """Statements of a block that compute.
 
         Args:
             body: of the block.
-            known: before it.
-            after: a statement's `id` -> what is known besides once it has run.
+            terms: before it.
+            after: a statement's `id` -> further terms once it has run.
         """
-        known = dict(known)
+        terms = dict(terms)
         for statement in body:
             computes = isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return))
             if computes and statement.value is not None:
-                value = self.inlined(statement.value, known)
-                yield StatementPlace(statement, dict(known), value, self.elements)
+                value = self.inlined(statement.value, terms)
+                yield StatementPlace(statement, dict(terms), value, self.elements)
             inside: list[StatementPlace] = []
             if isinstance(statement, (ast.For, ast.While, ast.If, ast.With)):
-                inside = self.inside(statement, known)
+                inside = self.inside(statement, terms)
                 yield from inside
-            before, known = known, _surviving(known, written(statement))
+            before, terms = terms, _surviving(terms, written(statement))
             for name, value in _assigned(statement).items():
                 value = self.inlined(value, before)
                 if not names_in(value) & written(statement) and len([*ast.walk(value)]) < _LONGEST:
-                    known[name] = value
+                    terms[name] = value
             if isinstance(statement, ast.For):
-                known |= _sums(statement, before, inside) | _elements(statement, inside)
-            known |= (after or {}).get(id(statement), {})
+                terms |= _sums(statement, before, inside) | _elements(statement, inside)
+            terms |= (after or {}).get(id(statement), {})
 
-    def inside(self, statement: ast.stmt, known: Known) -> list[StatementPlace]:
+    def inside(self, statement: ast.stmt, terms: Known) -> list[StatementPlace]:
         """The places of a compound statement's blocks."""
-        inner, names = _surviving(known, written(statement)), []
+        inner, names = _surviving(terms, written(statement)), []
         if isinstance(statement, ast.For) and all(statement is not loop for _, loop in self.before):
-            self.before.append((known, statement))
+            self.before.append((terms, statement))
         for block in (statement.body, getattr(statement, "orelse", [])):
             places = list(self.places(block, inner))
-            windows = _windows(statement, known, places) if isinstance(statement, ast.For) else {}
+            windows = _windows(statement, terms, places) if isinstance(statement, ast.For) else {}
             names += list(self.places(block, inner, windows)) if windows else places
         return names
 
@@ -102,9 +102,9 @@ class Numbering:
         list(self.places(function.body, {}))
         yield from self.before
 
-    def inlined(self, node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr:
-        """An expression in terms of what is known."""
-        visitor = _Inlined(known)
+    def inlined(self, node: ast.expr, terms: Mapping[str, ast.expr]) -> ast.expr:
+        """An expression with names replaced by their terms."""
+        visitor = _Inlined(terms)
         new = ast.fix_missing_locations(visitor.visit(copy.deepcopy(node)))
         self.elements |= visitor.elements
         return new

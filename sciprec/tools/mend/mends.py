@@ -223,8 +223,8 @@ def _proposals(
             candidate.title, candidate.line, score.relative, score.mean, score.worst, more,
             candidate.text.patch(), kernel, sources, candidate.cautions,
         ))  # fmt: skip
-    shown = {(p.title, p.line) for p in proposals}
-    return proposals, [t for t in dict.fromkeys(rest) if (t.title, t.line) not in shown]
+    listed = {(p.title, p.line) for p in proposals}
+    return proposals, [t for t in dict.fromkeys(rest) if (t.title, t.line) not in listed]
 
 
 def _leaves_less(first: Judged, other: Judged) -> bool:

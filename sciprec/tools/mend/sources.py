@@ -203,11 +203,11 @@ class KernelSource:
                 return np in owners
         return False
 
-    def free_name(self, wanted: str) -> str:
-        """A name that the kernel does not use: the wanted one, or with a number behind."""
+    def free_name(self, name: str) -> str:
+        """A name that the kernel does not use: the given one, or with a number behind."""
         used = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)}
         used |= {a.arg for a in ast.walk(self.tree) if isinstance(a, ast.arg)} | {*self.namespace}
-        names = (wanted + (str(n) if n else "") for n in range(1000))
+        names = (name + (str(n) if n else "") for n in range(1000))
         return next(n for n in names if n not in used)
 
     @property

@@ -318,13 +318,13 @@ def _running(source: KernelSource) -> Iterator[_Change]:
                 new = [n for n in rewritten(_RUNNING, place.value)
                        if q in names_in(n) and s not in names_in(n)]  # fmt: skip
                 letters = {"A": ast.Name(q, ast.Load()), "B": ast.Name(s, ast.Load())}
-                met = [values for node in ast.walk(place.value)
+                matched = [values for node in ast.walk(place.value)
                        for values in matches(parsed(_RUNNING.pattern), node, letters)]  # fmt: skip
-                if not new or not met:
+                if not new or not matched:
                     continue
                 mean, squares = source.free_name("mean_so_far"), source.free_name(f"{q}_away")
                 delta, value = source.free_name(f"{s}_delta"), ast.unparse(sums[s])
-                lines = welford(delta, value, mean, squares, ast.unparse(met[0]["N"]))
+                lines = welford(delta, value, mean, squares, ast.unparse(matched[0]["N"]))
                 text = ast.unparse(filled(new[0], {q: ast.Name(squares, ast.Load())}))
                 starts = (f"{outer}{mean} = 0.0", f"{outer}{squares} = 0.0")
                 yield (statement.lineno,), (

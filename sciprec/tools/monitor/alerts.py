@@ -95,8 +95,8 @@ def _overflow(
     if not both.any():
         return None
     first = int(np.argmax(both > 0))
-    what = "infinity" if counts[0][first] else "saturation"
-    return first, f"first {what} ({int(both[first]):,} of {int(rows[first, 0]):,})"
+    event = "infinity" if counts[0][first] else "saturation"
+    return first, f"first {event} ({int(both[first]):,} of {int(rows[first, 0]):,})"
 
 
 def _moved(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
@@ -237,21 +237,21 @@ OLDER_RULES = {"drift": "moved"}
 
 
 def checked_rules(
-    given: Mapping[str, Any] | None, watched: Sequence[str] | None = None
+    values: Mapping[str, Any] | None, watched: Sequence[str] | None = None
 ) -> dict[str, float]:
     """Rule -> value of the rules that are on.
 
     Args:
-        given: rules with their values, as a user says them.
+        values: rules with their values, as a user says them.
         watched: names that ranges may have; left out, any.
 
     Raises:
         InputError: a rule is unknown, has no such value, or is about nothing that is watched.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise refused("alerts", given, "a table of rules, such as {'jump': 10.0}")
+    if values is not None and not isinstance(values, Mapping):
+        raise refused("alerts", values, "a table of rules, such as {'jump': 10.0}")
     rules = {rule.name: rule.usual for rule in RULES.values()}
-    for name, value in (given or {}).items():
+    for name, value in (values or {}).items():
         bounds = Bounds.read(str(name))
         if bounds is not None:
             if watched is not None and bounds.variable not in watched:

@@ -36,11 +36,11 @@ class StatePart:
 
     def squared(self, values: np.ndarray, room: Room = np.empty) -> float:
         """The squared norm of the variable in a flat state."""
-        mine, weighted = (room(self.places.shape) for _ in range(2))
-        np.take(values, self.places, out=mine, mode="clip")
+        part, weighted = (room(self.places.shape) for _ in range(2))
+        np.take(values, self.places, out=part, mode="clip")
         with np.errstate(over="ignore", invalid="ignore"):
-            np.multiply(self.weights, mine, out=weighted)
-            np.multiply(weighted, mine, out=weighted)
+            np.multiply(self.weights, part, out=weighted)
+            np.multiply(weighted, part, out=weighted)
             return float(np.sum(weighted))
 
 

@@ -156,10 +156,10 @@ class History:
             def words(at: int, name: str = name) -> str:
                 return place(name, at)
 
-            mine = rows[:, number]
-            filled = mine[:, 0] > 0
+            course = rows[:, number]
+            filled = course[:, 0] > 0
             errors = None if self.errors is None else self.errors[filled, number]
-            alerts += alerts_of(name, steps[filled], mine[filled], rules, words, errors)
+            alerts += alerts_of(name, steps[filled], course[filled], rules, words, errors)
         return tuple(sorted(alerts, key=lambda alert: alert.step))
 
     # ---- interruptions -------------------------------------------------------------------------

@@ -262,20 +262,20 @@ class Sums:
         self.count = self.weights = 0
 
     def note(
-        self, held: np.ndarray, state: np.ndarray, increment: np.ndarray, weight: int
+        self, before: np.ndarray, state: np.ndarray, increment: np.ndarray, weight: int
     ) -> None:
         """Take down an update.
 
         Args:
-            held, state: before and after it.
+            before, state: before and after it.
             increment: what it was to add.
             weight: see `weight_of`.
         """
         self.count += 1
-        _add_residues(held, state, increment, self.r, self.d)
+        _add_residues(before, state, increment, self.r, self.d)
         self.weights += weight
         if weight:
-            _add_totals(held, state, increment, self.groups, self.first, weight, self.rows)
+            _add_totals(before, state, increment, self.groups, self.first, weight, self.rows)
 
     def part(self, elements: slice, groups: slice) -> Sums:
         """Sums of neighbouring elements, in the arrays of these."""

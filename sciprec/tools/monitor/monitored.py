@@ -396,8 +396,8 @@ def _passes(backend: str) -> tuple[str, int, int] | None:
     passes = noted_values.passes()
     if passes is None:
         return None
-    line, done, length = passes
-    return f"run in {backend}, passes of the loop in line {line}", done, length
+    line, count, length = passes
+    return f"run in {backend}, passes of the loop in line {line}", count, length
 
 
 def _least(values: np.ndarray, least: np.ufunc) -> float:

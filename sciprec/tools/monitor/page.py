@@ -59,10 +59,10 @@ def exponents_picture(names: Any, counts: np.ndarray, name: str) -> Picture | No
         counts: (variables, BINS).
         name: of the figure, unique on the page.
     """
-    met = np.flatnonzero(counts.any(axis=0))
-    if not met.size:
+    present = np.flatnonzero(counts.any(axis=0))
+    if not present.size:
         return None
-    first, last = max(met[0] - 1, 0), min(met[-1] + 1, BINS - 1)
+    first, last = max(present[0] - 1, 0), min(present[-1] + 1, BINS - 1)
     along = np.arange(first, last + 1) + LEAST_EXPONENT
     with drawn(name, 2.6) as figure:
         axes = figure.add_subplot()

@@ -86,7 +86,7 @@ class WatchPlan:
 
 def checked_plan(
     watch: str | Sequence[str], level: Any = SUMMARIES, every: Any = EVERY,
-    alerts: Mapping[str, Any] | None = None, told: Callable[[Any], None] | None = None,
+    alerts: Mapping[str, Any] | None = None, callback: Callable[[Any], None] | None = None,
     drift_every: Any = None,
 ) -> WatchPlan:  # fmt: skip
     """A plan, as far as it can be checked without a model.
@@ -100,45 +100,45 @@ def checked_plan(
     drift = 0
     if drift_every is not None:
         drift = whole("drift_every", drift_every, 1, 2**31, "a whole number of steps from 1")
-    return WatchPlan(watched, checked_level(level), each, rules, drift, told)
+    return WatchPlan(watched, checked_level(level), each, rules, drift, callback)
 
 
-def plan_from(given: WatchPlan | Mapping[str, Any] | None) -> WatchPlan | None:
+def plan_from(plan: WatchPlan | Mapping[str, Any] | None) -> WatchPlan | None:
     """A plan from what a user gives; None where nothing is to be watched.
 
     Raises:
         InputError: as `checked_plan`, or it is neither, or a table with other keys.
     """
     keys = ("watch", "level", "every", "alerts", "drift_every")
-    if isinstance(given, Mapping):
-        for name in given:
+    if isinstance(plan, Mapping):
+        for name in plan:
             if name not in keys:
                 raise InputError(
                     f"monitor has the unknown key {name!r}; known: {', '.join(keys)}"
                     f"{meant(name, keys)}"
                 )
-        if "watch" not in given:
+        if "watch" not in plan:
             raise InputError(
                 'monitor has no key \'watch\'; give names, such as {"watch": ["vorticity"]}'
             )
-        given = checked_plan(**given)
-    if given is not None and not isinstance(given, WatchPlan):
-        raise refused("monitor", given, 'a table such as {"watch": ["vorticity"], "every": 36}')
-    return given if given is not None and given.level != OFF else None
+        plan = checked_plan(**plan)
+    if plan is not None and not isinstance(plan, WatchPlan):
+        raise refused("monitor", plan, 'a table such as {"watch": ["vorticity"], "every": 36}')
+    return plan if plan is not None and plan.level != OFF else None
 
 
-def require_known(plan: WatchPlan, known: Sequence[str], whose: str) -> None:
+def require_known(plan: WatchPlan, variables: Sequence[str], whose: str) -> None:
     """Make sure that a model has what is to be watched.
 
     Raises:
         InputError: it has not, with the nearest name.
     """
-    unknown = [name for name in plan.watch if name not in known]
+    unknown = [name for name in plan.watch if name not in variables]
     if unknown:
-        near = dict.fromkeys(_nearest(name, known) for name in unknown)
+        near = dict.fromkeys(_nearest(name, variables) for name in unknown)
         raise InputError(
             f"watch names {', '.join(map(repr, unknown))}, which {whose} does not have; known: "
-            f"{', '.join(known)}{''.join(near)}"
+            f"{', '.join(variables)}{''.join(near)}"
         )
 
 

@@ -67,11 +67,11 @@ def row_of(values: np.ndarray, limits: FormatEnds, room: Room = np.empty) -> np.
         return row
     sizes, finite, which = np.abs(x, out=room(x.shape)), room(x.shape, bool), room(x.shape, bool)
     np.isfinite(x, out=finite)
-    numbers, own = (x, sizes) if finite.all() else (x[finite], sizes[finite])
+    numbers, size = (x, sizes) if finite.all() else (x[finite], sizes[finite])
     row[0] = x.size
-    row[1:5] = _moments(numbers, own)
+    row[1:5] = _moments(numbers, size)
     row[5] = np.count_nonzero(np.equal(sizes, 0.0, out=which))
-    row[6] = np.count_nonzero(np.less(own, limits.least_normal, out=which[: own.size])) - row[5]
+    row[6] = np.count_nonzero(np.less(size, limits.least_normal, out=which[: size.size])) - row[5]
     if limits.least_normal == 0.0:
         row[6] = 0.0
     if numbers.size < x.size:
@@ -80,7 +80,7 @@ def row_of(values: np.ndarray, limits: FormatEnds, room: Room = np.empty) -> np.
         row[10] = int(nans.argmax()) if row[7] else -1
         row[11] = int(infinite.argmax()) if row[8] else -1
     if limits.largest < math.inf:
-        row[9] = np.count_nonzero(np.greater_equal(own, limits.largest, out=which[: own.size]))
+        row[9] = np.count_nonzero(np.greater_equal(size, limits.largest, out=which[: size.size]))
     np.copyto(sizes, -1.0, where=np.isnan(sizes, out=which))
     row[12] = int(sizes.argmax())
     return row

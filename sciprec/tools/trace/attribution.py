@@ -126,18 +126,18 @@ class TracedKernel:
             for n, a in zip(self.names, args, strict=True)
         )
 
-    def entered(self, table: Table, taken: tuple):
+    def entered(self, table: Table, args: tuple):
         """A call of the compiled kernel: on one thread, where rows note what happens."""
         threads = numba.get_num_threads()
         try:
             if self.technique in ONE_THREAD:
                 numba.set_num_threads(1)
-            return self.entry(table.address, *taken)
+            return self.entry(table.address, *args)
         except errors.NumbaError as error:
-            done, verb = ("bounded", "bound") if self.watched else ("traced", "trace")
-            require_numbers(self.program.kernel.__name__, self.names, taken, verb)
+            participle, verb = ("bounded", "bound") if self.watched else ("traced", "trace")
+            require_numbers(self.program.kernel.__name__, self.names, args, verb)
             raise LiftError(
-                f"kernel '{self.program.kernel.__name__}' cannot be {done} in "
+                f"kernel '{self.program.kernel.__name__}' cannot be {participle} in "
                 f"'{self.backend.name}': {last_reason(str(error))}; {verb} takes what lift takes, "
                 "but for complex numbers and functions as arguments"
             ) from None
@@ -238,9 +238,9 @@ def require_numbers(kernel: str, names: Iterable[str], args: Iterable, verb: str
     """Refuse what no operation takes: a string, or None."""
     for name, argument in zip(names, args, strict=True):
         if argument is None or isinstance(argument, str):
-            what = "None" if argument is None else f"the string {argument!r}"
+            value = "None" if argument is None else f"the string {argument!r}"
             raise InputError(
-                f"kernel '{kernel}' is given {what} as '{name}', and computes with it; {verb} "
+                f"kernel '{kernel}' is given {value} as '{name}', and computes with it; {verb} "
                 "takes numbers, arrays and tuples of these"
             )
 

@@ -208,16 +208,16 @@ class Findings:
 
     def _lost(self, event: Event) -> str:
         """Say where numbers were lost, and why."""
-        what = "NaN" if event.kind == "NaN" else "an infinity"
+        number = "NaN" if event.kind == "NaN" else "an infinity"
         largest = arithmetics_of(self.backend)[0].format.max_finite
         if event.argument:
             return (
-                f"'{self.traced}' in {self.backend.name} gives {what} first in {event.source}"
+                f"'{self.traced}' in {self.backend.name} gives {number} first in {event.source}"
                 f"{event.elements}: the format ends at {largest:,.6g}."
             )
         at = f" at {event.index}" if event.index else ""
         verdict = (
-            f"'{self.traced}' in {self.backend.name} gives {what} first in line {event.line}"
+            f"'{self.traced}' in {self.backend.name} gives {number} first in line {event.line}"
             f"{at}: {event.source}"
         )
         if event.kind == "infinity" and self.outcome.nans:

@@ -79,13 +79,13 @@ def doubt_of(result: Result) -> np.ndarray:
 
 
 def followed(
-    results: Sequence[Result], whole: Errors, split: Split, program: Program, bits: int
+    results: Sequence[Result], of_results: Errors, split: Split, program: Program, bits: int
 ) -> Followed:
     """Judge the exact values of all results.
 
     Args:
         results: of a run with exact values.
-        whole: their errors.
+        of_results: their errors.
         split: the same errors in parts.
         program: of that run.
         bits: of its widest format.
@@ -95,8 +95,8 @@ def followed(
     absolute: list[str] = []
     doubtful = in_parts = False
     for place, result in enumerate(results):
-        usable, compared = whole.usable[place], split.whole.usable[place]
-        doubt, error = doubt_of(result)[usable], norm(whole.errors[place][usable])
+        usable, compared = of_results.usable[place], split.whole.usable[place]
+        doubt, error = doubt_of(result)[usable], norm(of_results.errors[place][usable])
         size, unsure = norm(result.beside[..., 0][usable]), norm(doubt)
         parts = sum(norm(part[place][compared]) for part in split.parts)
         enough = max(0.5 * error, CANCELLED * parts, split.least * norm(result.tested[usable]))
@@ -105,7 +105,7 @@ def followed(
         high, low = (result.beside[..., lane][usable] for lane in (0, 1))
         with np.errstate(all="ignore"):
             twin = (result.tested[usable] - high) - low
-            apart = np.nan_to_num(abs(whole.errors[place][usable] - twin))
+            apart = np.nan_to_num(abs(of_results.errors[place][usable] - twin))
         parts_lost = (
             not is_absolute and enough < norm(apart) / APART and norm(apart) > APART * error
         )

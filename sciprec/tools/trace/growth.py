@@ -49,7 +49,7 @@ def group_of_step(step: Step, steps: Sequence[Step], function) -> OriginGroup:
 
 
 def growth(
-    problem: Problem, groups: Sequence[OriginGroup], parts: Sequence[float], seen: Examination
+    problem: Problem, groups: Sequence[OriginGroup], parts: Sequence[float], exact_run: Examination
 ) -> ShareGrowth | None:
     """Return the growth of the largest lines' parts by steps; None without such a line, or without
     loops of the kernel's own.
@@ -58,9 +58,9 @@ def growth(
         problem: whose error it is.
         groups: what it was split by.
         parts: their sizes.
-        seen: a run with exact values.
+        exact_run: a run with exact values.
     """
-    steps = seen.steps(MOST_STEPS)
+    steps = exact_run.steps(MOST_STEPS)
     if len(steps) == 1 or not any(parts):
         return None
     order = np.argsort(-np.array(parts), kind="stable")
@@ -73,7 +73,7 @@ def growth(
     by_step = [group_of_step(s, steps, problem.function) for s in steps]
     shares = {}
     for name, rows in rows_of.items():
-        split = Split(problem, by_step, steps=seen.count_of_steps(), only=rows)
+        split = Split(problem, by_step, steps=exact_run.count_of_steps(), only=rows)
         error = split.whole.vector
         shares[name] = np.array([share(split.part(n), error) for n in range(len(by_step))])
     return ShareGrowth(tuple(steps), shares)

@@ -42,7 +42,7 @@ class Healed:
 
 
 def becomes_large(
-    problem: Problem, groups: Sequence[OriginGroup], seen: Examination
+    problem: Problem, groups: Sequence[OriginGroup], exact_run: Examination
 ) -> Healed | None:
     """Find the line where the error becomes large, if there is one: the line whose healing removes
     most. A later one has to remove `CLEARLY` more than an earlier one, since lines behind that only
@@ -52,20 +52,20 @@ def becomes_large(
     candidates = [
         g
         for g in groups
-        if g.rows and not g.carried and not g.argument and seen.bits_lost(g) >= LEAST_LOSS
+        if g.rows and not g.carried and not g.argument and exact_run.bits_lost(g) >= LEAST_LOSS
     ]
-    candidates.sort(key=seen.first)
+    candidates.sort(key=exact_run.first)
     best: Healed | None = None
     for group in candidates[:MOST_LINES]:
-        share = _share(seen.errors, healed_errors(problem, group))
+        share = _share(exact_run.errors, healed_errors(problem, group))
         if share < (best.left - CLEARLY if best else 0.5):
-            best = Healed(group, share, seen.bits_lost(group))
+            best = Healed(group, share, exact_run.bits_lost(group))
     return best
 
 
 def with_causes(
-    problem: Problem, groups: Sequence[OriginGroup], seen: Examination, events: Sequence[Event],
-    named: Event | None = None,
+    problem: Problem, groups: Sequence[OriginGroup], exact_run: Examination,
+    events: Sequence[Event], named: Event | None = None,
 ) -> list[Event]:  # fmt: skip
     """Events, the first of every kind and the one that is named with the line that caused it: of
     those whose healing makes it not happen, the one with the operation that loses most bits, the
@@ -74,7 +74,7 @@ def with_causes(
     """
     first = {event.kind: event for event in reversed(events)}
     return [
-        replace(e, cause=_Inquiry(problem, seen, e, events).cause(groups))
+        replace(e, cause=_Inquiry(problem, exact_run, e, events).cause(groups))
         if not e.argument and (e == named or e is first[e.kind])
         else e
         for e in events
@@ -91,12 +91,12 @@ class _Inquiry:
     """
 
     def __init__(
-        self, problem: Problem, seen: Examination, event: Event, events: Sequence[Event]
+        self, problem: Problem, exact_run: Examination, event: Event, events: Sequence[Event]
     ) -> None:
-        self.problem, self.seen, self.event = problem, seen, event
+        self.problem, self.seen, self.event = problem, exact_run, event
         self.events = events[: events.index(event)]
-        self.row, self.word = seen.rows_of(event)[0], rows.EVENTS[event.kind]
-        self.clock = int(seen.column(self.word + 1)[self.row])
+        self.row, self.word = exact_run.rows_of(event)[0], rows.EVENTS[event.kind]
+        self.clock = int(exact_run.column(self.word + 1)[self.row])
 
     def cause(self, groups: Sequence[OriginGroup]) -> str:
         """The line, by number and text."""

@@ -101,8 +101,8 @@ class ResultLosses:
         split: the error in parts.
     """
 
-    def __init__(self, problem: Problem, seen: Examination, split: Split) -> None:
-        self.problem, self.seen, self.split = problem, seen, split
+    def __init__(self, problem: Problem, exact_run: Examination, split: Split) -> None:
+        self.problem, self.seen, self.split = problem, exact_run, split
 
     @cached_property
     def _exact(self) -> list[np.ndarray]:
@@ -253,39 +253,39 @@ class Turn:
 
 
 def turned(
-    problem: Problem, seen: Examination, outcome: NumberFate, branches: Sequence[Event]
+    problem: Problem, exact_run: Examination, outcome: NumberFate, branches: Sequence[Event]
 ) -> Turn | None:
     """The line whose decisions take results furthest, if they matter more than rounding does: runs
     in which comparisons decide as exact values do.
 
     Args:
-        problem, seen: the run as it is.
+        problem, exact_run: the run as it is.
         outcome: what rounding on its path makes of it.
         branches: lines that decide otherwise, by time.
     """
     compares = [
-        n for n, row in enumerate(seen.program.layout.rows)
-        if seen.program.sites[row.site].operation in COMPARISONS
+        n for n, row in enumerate(exact_run.program.layout.rows)
+        if exact_run.program.sites[row.site].operation in COMPARISONS
     ]  # fmt: skip
-    rows_of = {event: sorted({*seen.rows_of(event)} & {*compares}) for event in branches}
+    rows_of = {event: sorted({*exact_run.rows_of(event)} & {*compares}) for event in branches}
     rows_of = {event: numbers for event, numbers in rows_of.items() if numbers}
-    exact = _deciding(problem, seen, compares) if rows_of else None
+    exact = _deciding(problem, exact_run, compares) if rows_of else None
     if exact is None:
         return None
     truth = {r.name: r.beside[..., 0] for r in exact}
-    apart = _apart(problem, seen.results, truth)
+    apart = _apart(problem, exact_run.results, truth)
     unit = arithmetics_of(problem.backend)[0].format.unit_roundoff
     if not apart > max(AS_MUCH * outcome.largest, FEW * unit):
         return None
     distances = {}
     for event in list(rows_of)[:MOST_ASKED]:
-        run = _deciding(problem, seen, rows_of[event])
+        run = _deciding(problem, exact_run, rows_of[event])
         distances[event] = math.inf if run is None else _apart(problem, run, truth)
     event = min(distances, key=lambda each: distances[each])
-    nothing = next((r.name for r in seen.results if not r.written), "")
+    nothing = next((r.name for r in exact_run.results if not r.written), "")
     far = f"{apart:.2g} from exact ones"
     if math.isinf(apart):
-        far = next(filter(None, (_far(r, truth) for r in seen.results)), "far from exact ones")
+        far = next(filter(None, (_far(r, truth) for r in exact_run.results)), "far from exact ones")
     return Turn(event, apart, distances[event], nothing, far)
 
 

@@ -48,10 +48,10 @@ class Recent(dict[int, tuple]):
 
     most = 64
 
-    def __setitem__(self, key: int, known: tuple) -> None:
+    def __setitem__(self, key: int, value: tuple) -> None:
         if key not in self and len(self) == self.most:
             del self[next(iter(self))]
-        super().__setitem__(key, known)
+        super().__setitem__(key, value)
 
 
 class Arrays:

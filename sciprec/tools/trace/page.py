@@ -65,7 +65,7 @@ def trace_page(
     notes = []
     notes += [f"{note}." for note in trace.outcome.notes()]
     notes.append(f"{added_up(trace.closure)}; the kernel was run {trace.passes} times.")
-    shown, widest = [line for line in trace.lines if _is_shown(trace, line)], _widest(trace.lines)
+    visible, widest = [line for line in trace.lines if _is_shown(trace, line)], _widest(trace.lines)
     events = _most(list(trace.events))
     harmless = [event for event in events if _is_harmless(trace, event)]
     return _rendered(
@@ -76,7 +76,7 @@ def trace_page(
         events=[event for event in events if event not in harmless],
         harmless=harmless,
         branches=trace.branches,
-        sources=[_listing(shown, source, widest) for source in sources],
+        sources=[_listing(visible, source, widest) for source in sources],
         others=[
             _row(line, f"{UNKNOWN}: {line.source}" if line.name == UNKNOWN else line.name, widest)
             for line in _other_lines(trace)
@@ -121,8 +121,8 @@ def model_trace_page(
     hot = [line for line in trace.ranked if line in lines and abs(line.share) >= _LEVELS[0]]
     sources = {_function_of(line): None for line in hot}  # the warmest function first
     order = trace.lines if trace.by == "step" else trace.ranked
-    shown = [line for line in order if line.share or line.name == UNKNOWN]
-    further = [line for line in shown if line not in lines and trace.by != "stage"]
+    visible = [line for line in order if line.share or line.name == UNKNOWN]
+    further = [line for line in visible if line not in lines and trace.by != "stage"]
     widest = _widest(trace.lines)
     events = _most([event for event in trace.events if event.kind != "branch"])
     harmless = [event for event in events if trace.is_harmless(event)]
@@ -174,8 +174,8 @@ def write_trace_page(
     """
     free = targets.require_free(checked_path("the page", path), targets.PAGE)
     whole("verify", verify, 0, 1000, "a whole number, 0 for none")
-    done = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
-    return targets.write(free, model_trace_page(trace, done, trace.by_step(), mend), targets.PAGE)
+    proof = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
+    return targets.write(free, model_trace_page(trace, proof, trace.by_step(), mend), targets.PAGE)
 
 
 def _groups(trace: TraceData | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
@@ -254,8 +254,8 @@ def _other_lines(trace: TraceData) -> list[Line]:
     first.
     """
     order = trace.lines if trace.by == "step" else trace.ranked
-    shown = [line for line in order if line.share or line.name == UNKNOWN]
-    return [line for line in shown if not _is_shown(trace, line)]
+    visible = [line for line in order if line.share or line.name == UNKNOWN]
+    return [line for line in visible if not _is_shown(trace, line)]
 
 
 def _is_shown(trace: TraceData, line: Line) -> bool:
@@ -278,8 +278,8 @@ def _listing(lines: Sequence[Line], source: Source, widest: float) -> dict[str, 
         if number - source.first in prose:
             continue
         traced = by_number.get(number)
-        shown = _row(traced, traced.name, widest) if traced else {"heat": None}
-        rows.append({"number": number, "text": text} | shown)
+        cells = _row(traced, traced.name, widest) if traced else {"heat": None}
+        rows.append({"number": number, "text": text} | cells)
     return {"function": source.function, "rows": rows, "file": source.file.rpartition("/")[2]}
 
 

@@ -26,9 +26,9 @@ class PerturbedInputs:
         used: (arguments, their errors) of the inputs that were pooled over.
     """
 
-    def __init__(self, problem: Problem, groups: Sequence[OriginGroup], whole: Errors) -> None:
+    def __init__(self, problem: Problem, groups: Sequence[OriginGroup], errors: Errors) -> None:
         self.problem, self.groups = problem, list(groups)
-        self._split = whole
+        self._split = errors
         self.used: list[tuple[tuple, Errors]] = []
 
     def products(self, chosen: Sequence[int], samples: int) -> np.ndarray:

@@ -144,9 +144,9 @@ def _chosen(results: list[Result], output, verb: str) -> list[Result]:
     return [r for r in results if r.name in chosen]
 
 
-def chosen_names(known: Sequence[str], output: str | Iterable[str] | None) -> tuple[str, ...]:
+def chosen_names(outputs: Sequence[str], output: str | Iterable[str] | None) -> tuple[str, ...]:
     """The names of the results that count; all where none is asked for."""
     if output is None:
-        return tuple(known)
+        return tuple(outputs)
     chosen = [output] if isinstance(output, str) else list(names("output", output))
-    return tuple(choice("output", name, known) for name in chosen)
+    return tuple(choice("output", name, outputs) for name in chosen)

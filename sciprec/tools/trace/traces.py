@@ -154,8 +154,8 @@ class Trace(TraceData):
         whole("verify", verify, 0, 1000, "a whole number, 0 for none")
         free = targets.require_free(checked_path("the page", path), targets.PAGE)
         some = self.groups or self.outcome.lost
-        done = self.verify(verify) if verify and some and self._work.can_be_wider else None
-        text = trace_page(self, self._work.sources(), self._work.growth(), done, mend)
+        verified = self.verify(verify) if verify and some and self._work.can_be_wider else None
+        text = trace_page(self, self._work.sources(), self._work.growth(), verified, mend)
         return targets.write(free, text, targets.PAGE)
 
     def _summary(self) -> Summary:

@@ -62,26 +62,26 @@ class Formats:
         return tuple(sorted(range(len(self.names)), key=lambda n: self.bits[n]))
 
 
-def formats_of(given: Any) -> Formats:
+def formats_of(items: Any) -> Formats:
     """The formats to choose from: names, or "bits".
 
     Raises:
         InputError: a name is unknown or cannot be assigned, or there are fewer than two.
     """
-    if isinstance(given, str) and given == BITS:
+    if isinstance(items, str) and items == BITS:
         names = map(spec_of_bits, range(FEWEST, MOST + 1))
         return Formats((*names, "fp64"), by_bits=True)
-    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+    if isinstance(items, str) or not isinstance(items, Iterable) or getattr(items, "ndim", 1) == 0:
         raise refused(
-            "formats", given, "several names, such as ('fp64', 'fp32', 'bf16'), or 'bits'"
+            "formats", items, "several names, such as ('fp64', 'fp32', 'bf16'), or 'bits'"
         )
-    given = [item.name if isinstance(item, Backend) else item for item in given]
+    items = [item.name if isinstance(item, Backend) else item for item in items]
     wrong = [
-        item for item in given if not isinstance(item, str) and not hasattr(item, "as_backend")
+        item for item in items if not isinstance(item, str) and not hasattr(item, "as_backend")
     ]
     if wrong:
         raise refused("formats", wrong[0], "names, such as 'fp32', or backends")
-    names = backend_names(given) if given else []
+    names = backend_names(items) if items else []
     arithmetics = {arithmetic_of(name) for name in names}
     if len(arithmetics) < len(names) or len(names) < 2:
         given_names = ", ".join(names) or "none"

@@ -99,10 +99,10 @@ class TuneResult(Shown):
         stem = Path(checked_path("the file of an assignment", path)).stem
         return self.assignment.named(stem).save(path)
 
-    def _require_good(self, done: str) -> None:
+    def _require_good(self, action: str) -> None:
         if not self.good:
             raise InputError(
-                f"{self.verdict} So it is not {done}; give a larger margin or tolerance"
+                f"{self.verdict} So it is not {action}; give a larger margin or tolerance"
             )
 
     def next_steps(self) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from sciprec.foundation.errors import InputError
 
 
 def error_of(
-    metric: Metric, found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]
+    metric: Metric, results: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]
 ) -> float:
     """The largest error of some results; infinite where one run alone has a number that is not
     finite, or another one.
@@ -22,7 +22,7 @@ def error_of(
     """
     worst = 0.0
     for name in truth:
-        values, right = (np.asarray(run[name], np.float64) for run in (found, truth))
+        values, right = (np.asarray(run[name], np.float64) for run in (results, truth))
         usable = np.isfinite(right)
         if values.shape != right.shape or not np.array_equal(np.isfinite(values), usable):
             return float("inf")
@@ -42,10 +42,10 @@ def error_of(
     return worst
 
 
-def hidden_element(found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]) -> str:
+def hidden_element(results: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]) -> str:
     """Name the worst element of some results where their norm hides it; "" where none is."""
     for name in truth:
-        values, right = (np.asarray(run[name], np.float64) for run in (found, truth))
+        values, right = (np.asarray(run[name], np.float64) for run in (results, truth))
         if values.shape != right.shape:
             continue
         with np.errstate(all="ignore"):

@@ -46,12 +46,12 @@ class ModelProblem(TuningProblem):
     file = ""
 
     def __init__(
-        self, program: Program, *, model: str, said: Sequence[Any] | None,
+        self, program: Program, *, model: str, content: Sequence[Any] | None,
         stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, by: str,
         versions_after: float | None = None, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
         super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)
-        self.program, self.name, self.stages, self._sentence = program, model, stages, said
+        self.program, self.name, self.stages, self._sentence = program, model, stages, content
         self._kernels: dict[Any, Configured] = {}
         self._versions_after = versions_after
         self._lock = threading.Lock()

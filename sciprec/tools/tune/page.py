@@ -20,29 +20,29 @@ MANY = 20
 _QUIET = "#808080"
 
 
-def write_tune_page(found: TuneResult, path: str | Path) -> Path:
+def write_tune_page(result: TuneResult, path: str | Path) -> Path:
     """Write the page of a search; a run for every place says what one wider format would buy.
 
     Raises:
         InputError: it cannot be written, or what is there is no page of sciprec.
     """
     free = targets.require_free(checked_path("the page", path), targets.PAGE)
-    return targets.write(free, tune_page(found), targets.PAGE)
+    return targets.write(free, tune_page(result), targets.PAGE)
 
 
-def tune_page(found: TuneResult) -> str:
+def tune_page(result: TuneResult) -> str:
     """The page as text; the same search gives the same bytes."""
-    order = sorted(found.next_steps(), key=lambda step: step["error"])
+    order = sorted(result.next_steps(), key=lambda step: step["error"])
     return template("tune.html").render(
         style=page_style(),
-        title=f"Formats of '{found.name}'",
-        verdict=found.verdict,
-        found=found,
-        uniform=[t for t in found.pareto if t.label in found.formats],
-        wide=found.wide_places() if len(found.assignment) > MANY else [],
-        sources=[_listing(found, source) for source in found.sources()],
-        others=[] if found.by == "line" else list(found.assignment.items()),
-        picture=_picture(found),
+        title=f"Formats of '{result.name}'",
+        verdict=result.verdict,
+        found=result,
+        uniform=[t for t in result.pareto if t.label in result.formats],
+        wide=result.wide_places() if len(result.assignment) > MANY else [],
+        sources=[_listing(result, source) for source in result.sources()],
+        others=[] if result.by == "line" else list(result.assignment.items()),
+        picture=_picture(result),
         steps=order,
     )
 

@@ -156,12 +156,12 @@ def estimate(run: Run) -> Estimate:
     return kind_of(run.scenario).estimate(run.scenario.table, run.variant, slowness)
 
 
-def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:
+def estimates(runs: Iterable[Run], existing: Container[str] = ()) -> list[Estimate]:
     """The forecasts of runs; members of an ensemble share theirs.
 
     Args:
         runs: of a batch; of those with the same kernels the first one compiles them.
-        kept: names of files that are there already.
+        existing: names of files that are there already.
     """
     by_kind: dict[tuple[str, str], tuple[Estimate, str]] = {}
     compiled: set[str] = set()
@@ -173,7 +173,7 @@ def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:
             if is_compiled(run):
                 compiled.add(by_kind[kind][1])
         about, kernels = by_kind[kind]
-        if run.file not in kept and kernels not in compiled:
+        if run.file not in existing and kernels not in compiled:
             compiled.add(kernels)
             about = replace(about, compile_seconds=compile_seconds(run))
         result.append(about)

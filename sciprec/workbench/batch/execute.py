@@ -123,14 +123,14 @@ def _unless_refused(
     if outcome.shapes:
         earlier = first.setdefault(outcome.scenario, outcome)
         for name in dict.fromkeys((*earlier.shapes, *outcome.shapes)):
-            mine, its = (
+            form, before = (
                 f"has the shape {each.shapes[name]}" if name in each.shapes else "is missing"
                 for each in (outcome, earlier)
             )
-            if mine != its:
+            if form != before:
                 raise ModelError(
-                    f"scenario '{outcome.scenario}': the variable '{name}' {mine} in "
-                    f"{outcome.label} and {its} in {earlier.label}; let the model give the same "
+                    f"scenario '{outcome.scenario}': the variable '{name}' {form} in "
+                    f"{outcome.label} and {before} in {earlier.label}; let the model give the same "
                     "variables on the same points in every arithmetic"
                 )
     on_done(outcome)

@@ -46,27 +46,27 @@ def is_watched(run: Run) -> bool:
     return run.scenario.monitor is not None and run.scenario.monitor.plan() is not None
 
 
-def begin_states(runs: Sequence[Run], folder: Path, kept: Mapping[str, Outcome]) -> None:
+def begin_states(runs: Sequence[Run], folder: Path, outcomes: Mapping[str, Outcome]) -> None:
     """Leave the list of the runs, where one is watched; states of an earlier batch go, but for
-    those of runs that are kept.
+    those of runs that are not computed again.
 
     Args:
         runs: the plan.
         folder: of the batch.
-        kept: outcomes of the runs that are not computed again, by file.
+        outcomes: outcomes of the runs that are not computed again, by file.
     """
     place = folder / STATES
     if place.is_symlink():  # what is behind it is somebody else's
         remove(place)
     tidy(place)
     for old in place.glob("*.json"):
-        if old.stem not in kept or not any(map(is_watched, runs)):
+        if old.stem not in outcomes or not any(map(is_watched, runs)):
             remove(old)
     if not any(map(is_watched, runs)):
         return
     listed = [
         {"file": run.file, "name": name_of(run.scenario.name, run), "watched": is_watched(run)}
-        | (_ended(kept[run.file]) if run.file in kept else {})
+        | (_ended(outcomes[run.file]) if run.file in outcomes else {})
         for run in runs
     ]
     _write(place / BATCH, _batch(listed, ended=False))

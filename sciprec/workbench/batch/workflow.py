@@ -217,9 +217,9 @@ def run(
     backends = _names(backends)
     if scheduler is not None and not isinstance(scheduler, str):
         raise refused("scheduler", scheduler, "an address such as tcp://host:8786")
-    for what, count in (("workers", workers), ("threads", threads)):
+    for name, count in (("workers", workers), ("threads", threads)):
         if count is not None:
-            whole(what, count, *THREADS)
+            whole(name, count, *THREADS)
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
     changes = changes_of(changes)
@@ -238,7 +238,7 @@ def run(
 
 def run_planned(
     runs: Sequence[Run], out: str | Path, command: Callable[[Path], str],
-    told: Mapping[str, Callable | None], **how: Any,
+    callbacks: Mapping[str, Callable | None], **how: Any,
 ) -> BatchResult:  # fmt: skip
     """Compute planned runs in a folder that nobody else works in, and write its page.
 
@@ -246,7 +246,7 @@ def run_planned(
         runs: as `planned` gives them.
         out: the folder.
         command: folder -> the command line that makes the batch again.
-        told: the callbacks of `run`, by name.
+        callbacks: the callbacks of `run`, by name.
         how: `fresh`, and how the runs are executed, as in `run`.
 
     Raises:
@@ -256,7 +256,7 @@ def run_planned(
     try:
         with alone_in(folder):
             require_own_page(folder)
-            return _run_in(folder, runs, command(folder), **how, **_listening(told))
+            return _run_in(folder, runs, command(folder), **how, **_listening(callbacks))
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
             folder.rmdir()
@@ -474,8 +474,8 @@ def planned(
     """
     runs = plan(scenarios, backends, os.environ, suffix)
     for scenario in scenarios:
-        mine = [run for run in runs if run.scenario.name == scenario.name]
-        check(scenario, [run.variant for run in mine if run.member == 0])
+        own_runs = [run for run in runs if run.scenario.name == scenario.name]
+        check(scenario, [run.variant for run in own_runs if run.member == 0])
     behind: dict[str, dict[str, Any]] = {
         s.name: {"code": code_behind(s), "state": state_behind(s)} for s in scenarios
     }

@@ -285,11 +285,11 @@ def _request(table: ClimateRun, **options: Any) -> Any:
     from sciprec.climate.running.request import check_request
 
     handled_keys = {"checkpoints", "count_operations", "initial_fields", "start_from"}
-    mine = table.model_dump(exclude=handled_keys)
+    keys = table.model_dump(exclude=handled_keys)
     names = table.initial_fields
     about = table.case, table.start_from, table.tracers
-    mine["initial"] = fields_given(table.initial, names, *about)
-    request = check_request(**(mine | options))
+    keys["initial"] = fields_given(table.initial, names, *about)
+    request = check_request(**(keys | options))
     return started_from(request, table.start_from, names, table.start_date, table.calendar)
 
 

@@ -195,8 +195,8 @@ def _is_same(kind: Kind, other: Kind) -> bool:
     """Whether a kind is another one defined again: in the same place, or by the same file under
     the name of another module.
     """
-    mine, its = kind.origin or _origin(kind.run), other.origin or _origin(other.run)
-    return mine == its or (kind.file != "" and (kind.file, mine[1]) == (other.file, its[1]))
+    a, b = kind.origin or _origin(kind.run), other.origin or _origin(other.run)
+    return a == b or (kind.file != "" and (kind.file, a[1]) == (other.file, b[1]))
 
 
 def _origin(run: Callable) -> tuple[str, str]:

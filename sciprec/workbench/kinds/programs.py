@@ -68,25 +68,25 @@ def program_of(
     return program
 
 
-def loaded(given: Given, changes: Mapping[str, Any] | None) -> Scenario:
+def loaded(source: Given, changes: Mapping[str, Any] | None) -> Scenario:
     """The scenario with the changes.
 
     Args:
-        given: a Scenario, its content, or a file.
+        source: a Scenario, its content, or a file.
         changes: values in place of the file's, by dotted key.
 
     Raises:
         InputError: it cannot be read, or says what is not accepted.
     """
     changes = changes_of(changes)
-    if isinstance(given, Scenario) and not changes:
-        return given
-    if isinstance(given, Scenario):
-        content, origin = given.model_dump(mode="json"), f"scenario '{given.name}'"
-    elif isinstance(given, Mapping):
-        content, origin = dict(given), "scenario"
+    if isinstance(source, Scenario) and not changes:
+        return source
+    if isinstance(source, Scenario):
+        content, origin = source.model_dump(mode="json"), f"scenario '{source.name}'"
+    elif isinstance(source, Mapping):
+        content, origin = dict(source), "scenario"
     else:
-        content, origin = read_scenario(given), str(given)
+        content, origin = read_scenario(source), str(source)
     return parse_scenario(changed(content, changes), origin)
 
 

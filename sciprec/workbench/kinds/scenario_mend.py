@@ -132,13 +132,13 @@ class ScenarioToMend:
     def with_keys(self, candidate: _Candidate) -> dict[str, Any]:
         """The keys of a scenario that runs a candidate, beside what else it runs."""
         names = list(self.scenario.backends)
-        mine = [n for n in names if resolve_backend(n).name == self.backend.name]
-        if mine:
-            names[names.index(mine[0])] = candidate.backend
+        matches = [n for n in names if resolve_backend(n).name == self.backend.name]
+        if matches:
+            names[names.index(matches[0])] = candidate.backend
         else:
             names.append(candidate.backend)
         keys: dict[str, Any] = {"backends": list(dict.fromkeys(names))}
-        if candidate.backend == self.backend.name and mine:
+        if candidate.backend == self.backend.name and matches:
             keys = {}
         if candidate.compensation:
             keys["compensation"] = [candidate.compensation]

@@ -32,7 +32,7 @@ def trace_scenario(
     samples: int | None = None,
     changes: Mapping[str, Any] | None = None,
     on_estimate: Callable[[str], None] | None = None,
-    tell: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    tell: Callable[[str, int, int], None] = lambda label, count, total: None,
 ) -> ModelTrace:
     """Split the error of a scenario's model by function and line, from the initial state on.
 
@@ -101,7 +101,7 @@ def trace_variant(
     samples: int | None = None,
     on_estimate: Callable[[str], None] | None = None,
     stages: Sequence[Stage] = (),
-    tell: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    tell: Callable[[str, int, int], None] = lambda label, count, total: None,
     remedy: Callable[[ModelTrace], ModelMend] | None = None,
 ) -> ModelTrace:
     """The trace of one run of a scenario, see `trace_scenario`.

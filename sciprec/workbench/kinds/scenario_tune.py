@@ -94,7 +94,7 @@ def tune_scenario(
         check_program = program_of(changed, _BARE, outputs)
     problem = ModelProblem(
         program_of(subject, _BARE, outputs), model=subject.name,
-        said=(subject.model_dump_json(), repr(outputs), kind_of(subject).state(subject.table)),
+        content=(subject.model_dump_json(), repr(outputs), kind_of(subject).state(subject.table)),
         stages=stages, metric=metric_of(metric), formats=formats_of(formats), by=by,
         rounds=rounds,
     )  # fmt: skip

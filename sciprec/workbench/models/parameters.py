@@ -186,7 +186,7 @@ def _within(metadata: list[Any], annotation: Any) -> str:
     ends = {word: getattr(item, limit) for item in metadata for limit, word in _KEYWORDS.items()
             if hasattr(item, limit)}  # fmt: skip
     kind = next((t for t in (annotation, *get_args(annotation)) if t in (int, float)), None)
-    return toml(number_within(ends, whole=kind is int)) if ends and kind else ""
+    return toml(number_within(ends, integer=kind is int)) if ends and kind else ""
 
 
 def _words(annotation: Any, name: str, model: str) -> tuple[str, str]:

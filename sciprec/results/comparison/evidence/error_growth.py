@@ -22,9 +22,9 @@ POWER_TOLERANCE = 0.1
 LEAST_INCREASE = 10.0
 
 
-def errors_along(one: Pair) -> np.ndarray:
+def errors_along(pair: Pair) -> np.ndarray:
     """The relative l2 error at each place of the first axis, (n,); NaN where nothing is finite."""
-    each = (one.at(i) for i in range(np.shape(one.run)[0]))
+    each = (pair.at(i) for i in range(np.shape(pair.run)[0]))
     return np.array([_relative_l2(p) if p.finite.any() else math.nan for p in each])
 
 

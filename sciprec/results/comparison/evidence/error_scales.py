@@ -57,11 +57,11 @@ def error_scales(golden: xr.Dataset, actual: xr.Dataset) -> ErrorScales:
     size, error = 0.0, 0.0
     for name in ("vorticity", "divergence"):
         if name in golden and name in actual:
-            truth, mine = (run[name].isel(time=last).values for run in (golden, actual))
-            if not (np.isfinite(truth).all() and np.isfinite(mine).all()):
+            truth, values = (run[name].isel(time=last).values for run in (golden, actual))
+            if not (np.isfinite(truth).all() and np.isfinite(values).all()):
                 raise InputError(f"'{name}' holds values that are not finite, which have no scales")
             size = size + _energy(golden, truth)
-            error = error + _energy(golden, mine - truth)
+            error = error + _energy(golden, values - truth)
     bands = {name: _band(size, error, *ends) for name, ends in BANDS.items()}
     finite = {name: value for name, value in bands.items() if np.isfinite(value)}
     by_degree = _relative(size.sum(axis=1), error.sum(axis=1), size.sum())

@@ -66,10 +66,10 @@ def spectrum_ratio(
     """
     count = min(run.sizes["time"] for run in (golden, actual, *members))
     times = slice(count // 2, count)
-    exact, mine = (mean_spectrum(run, times) for run in (golden, actual))
-    length = _resolved(exact, mine)
+    exact, spectrum = (mean_spectrum(run, times) for run in (golden, actual))
+    length = _resolved(exact, spectrum)
     of_members = [_ratio(mean_spectrum(m, times), exact)[1:length] for m in members]
-    ratio = _ratio(mine, exact)[1:length]
+    ratio = _ratio(spectrum, exact)[1:length]
     accepted = np.empty((ratio.size, 2))
     accepted[:, 0] = np.min([np.full(ratio.size, 1.0 / TOLERANCE), *of_members], axis=0)
     accepted[:, 1] = np.max([np.full(ratio.size, TOLERANCE), *of_members], axis=0)
@@ -77,7 +77,7 @@ def spectrum_ratio(
     last = int(np.flatnonzero(inside)[-1]) + 1 if inside.any() else 0
     departs = last + 1 if last < ratio.size else None
     return SpectrumRatio(
-        np.arange(1, length), exact[1:length], mine[1:length], ratio, accepted, departs,
+        np.arange(1, length), exact[1:length], spectrum[1:length], ratio, accepted, departs,
         _sentence(ratio, departs),
     )  # fmt: skip
 

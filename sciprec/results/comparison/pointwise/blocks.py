@@ -46,10 +46,10 @@ def blocks_of(
     Returns:
         An iterator of Block.
     """
-    shape, done = np.shape(truth), 0
+    shape, count = np.shape(truth), 0
     for cut in _cuts(truth, run, shape):
         golden = np.asarray(truth[cut])
-        tell(f"comparing {name}", done := done + golden.size, math.prod(shape))
+        tell(f"comparing {name}", count := count + golden.size, math.prod(shape))
         yield PairBlock(
             tuple(part.start for part in cut),
             golden,
@@ -59,13 +59,13 @@ def blocks_of(
         )
 
 
-def cut_up(shape: tuple[int, ...], most: int, *, whole: int = 1) -> Iterator[tuple[slice, ...]]:
+def cut_up(shape: tuple[int, ...], most: int, *, multiple: int = 1) -> Iterator[tuple[slice, ...]]:
     """Cut an array into contiguous blocks.
 
     Args:
         shape: of the array.
         most: elements of a block.
-        whole: blocks are multiples of it along the axis that is cut, where they are that large.
+        multiple: blocks are multiples of it along the axis that is cut, where they are that large.
     """
     if not shape:
         yield ()
@@ -73,7 +73,7 @@ def cut_up(shape: tuple[int, ...], most: int, *, whole: int = 1) -> Iterator[tup
         return
     axis = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
     step = max(1, most // math.prod(shape[axis + 1 :]))
-    step = step - step % whole if step >= whole else step
+    step = step - step % multiple if step >= multiple else step
     rest = tuple(slice(0, n) for n in shape[axis + 1 :])
     for index in np.ndindex(shape[:axis]):
         for begin in range(0, shape[axis], step):
@@ -90,7 +90,7 @@ def _cuts(truth: Any, run: Any, shape: tuple[int, ...]) -> Iterator[tuple[slice,
             return itertools.product(*slices)
     encoding = getattr(run, "encoding", {})
     stored = encoding.get("chunksizes") or encoding.get("chunks") or (1,)
-    return cut_up(shape, BLOCK, whole=stored[0])
+    return cut_up(shape, BLOCK, multiple=stored[0])
 
 
 def _part(values: np.ndarray, cut: tuple[slice, ...]) -> np.ndarray:

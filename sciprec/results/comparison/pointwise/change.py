@@ -86,15 +86,15 @@ def change_of(
             usable = np.logical_and.reduce([np.isfinite(v) for v in values])
             for norm, value in zip(norms, values, strict=True):
                 norm.add(value[usable], weight[usable])
-            for side, start_of, mine in zip((0, 1), (begun, begun_run), looks, strict=True):
-                for norm, at in zip(mine, between, strict=True):
+            for side, start_of, along in zip((0, 1), (begun, begun_run), looks, strict=True):
+                for norm, at in zip(along, between, strict=True):
                     moved = _block(at(side), cut) - start_of
                     is_finite = np.isfinite(moved)
                     norm.add(moved[is_finite], weight[is_finite])
     moved, of_run, error, size = (norm.root for norm in norms)
     most, most_of_run = (
-        max((end, *(norm.root for norm in mine)))
-        for end, mine in zip((moved, of_run), looks, strict=True)
+        max((end, *(norm.root for norm in along)))
+        for end, along in zip((moved, of_run), looks, strict=True)
     )
     return Change(moved, of_run, error, most, noise * size, most_of_run)
 

@@ -194,7 +194,7 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
     differing = _differences(golden, actual, names)
     if differing:
         n_hidden = len(differing) - MOST_DIFFERENCES
-        shown = differing[:MOST_DIFFERENCES] + ([f"and {n_hidden} more"] if n_hidden > 0 else [])
+        listed = differing[:MOST_DIFFERENCES] + ([f"and {n_hidden} more"] if n_hidden > 0 else [])
         of_scenarios = all("sciprec_scenario" in dataset.attrs for dataset in (golden, actual))
         end = "; compare a run with the truth of the same scenario" if of_scenarios else ""
         missing = any(
@@ -202,7 +202,7 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
             for name in names
         )
         end += advice(golden, actual, missing)
-        raise InputError("these runs are not comparable: " + "; ".join(shown) + end)
+        raise InputError("these runs are not comparable: " + "; ".join(listed) + end)
     for name in names:
         yield _pair_of(golden, actual, name)
 
@@ -324,10 +324,11 @@ def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> UnitConversi
     """
     if not _in_other_units(golden, actual, name):
         return None
-    mine, theirs = golden.variables[name].attrs, actual.variables[name].attrs
-    if are_times(str(mine["units"]), str(theirs["units"])):
-        return time_conversion(theirs, mine, actual[name], f"the times '{name}'")
-    return conversion(str(theirs["units"]).strip(), str(mine["units"]).strip(), theirs)
+    golden_attrs, actual_attrs = golden.variables[name].attrs, actual.variables[name].attrs
+    if are_times(str(golden_attrs["units"]), str(actual_attrs["units"])):
+        return time_conversion(actual_attrs, golden_attrs, actual[name], f"the times '{name}'")
+    units, golden_units = (str(attrs["units"]).strip() for attrs in (actual_attrs, golden_attrs))
+    return conversion(units, golden_units, actual_attrs)
 
 
 def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:

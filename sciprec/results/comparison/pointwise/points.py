@@ -18,13 +18,13 @@ NUMBERS = "fiub"
 """Kinds of values that are compared as numbers; truth values are 0 and 1."""
 
 
-def same_values(one: np.ndarray, other: np.ndarray) -> bool:
+def same_values(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether arrays of one shape hold the same, a NaN being like any other."""
-    if one.dtype.kind == "f" and other.dtype.kind == "f":
-        return np.array_equal(one, other, equal_nan=True)
-    if (one.dtype.kind == "V") != (other.dtype.kind == "V"):  # records, which numbers never equal
+    if a.dtype.kind == "f" and b.dtype.kind == "f":
+        return np.array_equal(a, b, equal_nan=True)
+    if (a.dtype.kind == "V") != (b.dtype.kind == "V"):  # records, which numbers never equal
         return False
-    return np.array_equal(one, other)
+    return np.array_equal(a, b)
 
 
 def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
@@ -76,12 +76,12 @@ def shared_coordinates(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[str]:
     """Names of coordinates of numbers that both have beside the values of their axes, such as the
     latitudes of a curvilinear grid.
     """
-    for name, mine in golden.coords.items():
+    for name, expected in golden.coords.items():
         theirs = actual.coords.get(name)
         if theirs is None or name in golden.sizes or name in actual.sizes:
             continue
-        if all(coordinate.dtype.kind in NUMBERS for coordinate in (mine, theirs)) and (
-            set(mine.dims) == set(theirs.dims)
+        if all(coordinate.dtype.kind in NUMBERS for coordinate in (expected, theirs)) and (
+            set(expected.dims) == set(theirs.dims)
         ):
             yield str(name)
 
@@ -90,10 +90,10 @@ def both_coordinates(
     golden: xr.Dataset, actual: xr.Dataset, name: str
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """A coordinate of both on the same axes, as far as both have these."""
-    mine, theirs = golden[name], actual[name]
-    if "time" in mine.dims:
-        mine = mine.isel(time=slice(0, theirs.sizes["time"]))
-    return mine, theirs.transpose(*mine.dims)
+    expected, theirs = golden[name], actual[name]
+    if "time" in expected.dims:
+        expected = expected.isel(time=slice(0, theirs.sizes["time"]))
+    return expected, theirs.transpose(*expected.dims)
 
 
 def coordinate_differences(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[tuple[str, str]]:
@@ -102,24 +102,24 @@ def coordinate_differences(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[t
     The axes are the same ones already.
     """
     for name in shared_coordinates(golden, actual):
-        mine, theirs = both_coordinates(golden, actual, name)
-        if not mine.ndim:
+        expected, theirs = both_coordinates(golden, actual, name)
+        if not expected.ndim:
             continue
-        if not same_times(mine.attrs, theirs.attrs) and all(
-            "units" in coordinate.attrs for coordinate in (mine, theirs)
+        if not same_times(expected.attrs, theirs.attrs) and all(
+            "units" in coordinate.attrs for coordinate in (expected, theirs)
         ):
-            units = (coordinate.attrs["units"] for coordinate in (mine, theirs))
+            units = (coordinate.attrs["units"] for coordinate in (expected, theirs))
             yield name, "'{}' is in '{}' and in '{}'".format(name, *units)
             continue
-        blocks = list(_apart(mine, theirs))
+        blocks = list(_apart(expected, theirs))
         if blocks:
             by = f" by up to {max(blocks):.2g}" if np.isfinite(max(blocks)) else ""
             yield name, f"the values of the coordinate '{name}' differ{by}"
 
 
-def _apart(mine: xr.DataArray, theirs: xr.DataArray) -> Iterator[float]:
+def _apart(expected: xr.DataArray, theirs: xr.DataArray) -> Iterator[float]:
     """The largest distance of values in each block that differs."""
-    for block in blocks_of(mine, theirs, np.ones(()), None):
+    for block in blocks_of(expected, theirs, np.ones(()), None):
         if not same_values(block.golden, block.actual):
             yield _distance(block.golden, block.actual)
 

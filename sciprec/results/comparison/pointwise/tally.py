@@ -125,12 +125,12 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Add the counts of another tally of the same variable over other blocks."""
-        for mine, theirs in (
+        for profile, theirs in (
             (self.matrix, other.matrix),
             (self.differing, other.differing),
             (self.histograms, other.histograms),
         ):
-            mine += theirs
+            profile += theirs
         np.maximum(self.largest_bits, other.largest_bits, out=self.largest_bits)
         most = np.maximum(self.magnitudes[:, 2], other.magnitudes[:, 2])
         self.magnitudes += other.magnitudes
@@ -138,10 +138,10 @@ class Tally:
         self.places = _settled(self.places) + _settled(other.places)
         self.worst = sorted(self.worst + other.worst)[:WORST]
         self.changed_place = min(self.changed_place, other.changed_place)
-        for mine, theirs in zip(self.profiles, other.profiles, strict=True):
-            mine[:, 0] = np.maximum(mine[:, 0], theirs[:, 0])
+        for profile, theirs in zip(self.profiles, other.profiles, strict=True):
+            profile[:, 0] = np.maximum(profile[:, 0], theirs[:, 0])
             with np.errstate(over="ignore", invalid="ignore"):
-                mine[:, 1:] += theirs[:, 1:]
+                profile[:, 1:] += theirs[:, 1:]
         np.maximum(self.map, other.map, out=self.map)
 
     @property
@@ -222,16 +222,16 @@ class Tally:
         cells = cells.reshape(-1, height, blocks).max(axis=0)
         begin = corner[-2] if leading else 0
         row, edges = _groups(begin, height, self.cell[0])
-        mine = self.map[row : row + edges.size, first : first + blocks]
-        np.maximum(mine, np.maximum.reduceat(cells, edges, axis=0), out=mine)
+        part = self.map[row : row + edges.size, first : first + blocks]
+        np.maximum(part, np.maximum.reduceat(cells, edges, axis=0), out=part)
 
     def _merge_profile(self, axis, start, along) -> None:
         """Add numbers along an axis, (n, 4), to its profile."""
         first, edges = _groups(start, along.shape[0], self.strides[axis])
-        mine = self.profiles[axis][first : first + edges.size]
-        np.maximum(mine[:, 0], np.maximum.reduceat(along[:, 0], edges), out=mine[:, 0])
+        part = self.profiles[axis][first : first + edges.size]
+        np.maximum(part[:, 0], np.maximum.reduceat(along[:, 0], edges), out=part[:, 0])
         with np.errstate(over="ignore", invalid="ignore"):
-            mine[:, 1:] += np.add.reduceat(along[:, 1:], edges, axis=0)
+            part[:, 1:] += np.add.reduceat(along[:, 1:], edges, axis=0)
 
 
 def _groups(start: int, count: int, step: int) -> tuple[int, np.ndarray]:

@@ -25,31 +25,31 @@ def are_times(*units: str) -> bool:
     return all(" since " in unit for unit in units)
 
 
-def same_times(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_times(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Whether variables are in the same units and, if these count from a date, in a calendar of the
     same name.
     """
-    units = [str(about.get("units", "")).strip() for about in (one, other)]
+    units = [str(about.get("units", "")).strip() for about in (first, second)]
     if not same_units(*units):
         return False
-    return not are_times(*units) or _calendar(one) == _calendar(other)
+    return not are_times(*units) or _calendar(first) == _calendar(second)
 
 
 def time_conversion(
-    given: Mapping[str, Any], wanted: Mapping[str, Any], values: Any, what: str
+    source: Mapping[str, Any], target: Mapping[str, Any], values: Any, label: str
 ) -> UnitConversion | None:
     """The conversion of times since one date into those since another; None for unknown units.
 
     Args:
-        given, wanted: attributes of the variables: units, and the calendar.
-        values: the times that are given.
-        what: the times are called in a message.
+        source, target: attributes of the variables: units, and the calendar.
+        values: times in the units of the source.
+        label: words for the times in a message.
 
     Raises:
         InputError: they are dates of different calendars.
     """
-    calendars = _calendar(given), _calendar(wanted)
-    units = str(given["units"]).strip(), str(wanted["units"]).strip()
+    calendars = _calendar(source), _calendar(target)
+    units = str(source["units"]).strip(), str(target["units"]).strip()
     linear = conversion(*(unit.split(" since ", 1)[0].strip() for unit in units))
     try:
         alike = calendars[0] == calendars[1] or _all_late(values, units[0], calendars)
@@ -58,7 +58,7 @@ def time_conversion(
         return None
     if not alike:
         raise InputError(
-            f"{what} are '{units[1]}' in the calendar '{calendars[1]}', and '{units[0]}' in the "
+            f"{label} are '{units[1]}' in the calendar '{calendars[1]}', and '{units[0]}' in the "
             f"calendar '{calendars[0]}', whose days are other ones: convert one of them first, for "
             "instance with xarray's convert_calendar"
         )
@@ -78,8 +78,8 @@ def _one_date(
         anchor = cftime.datetime(*_LATE, calendar=calendars[0])
     same_date = cftime.datetime(*anchor.timetuple()[:6], anchor.microsecond, calendar=calendars[1])
     dates = zip((anchor, same_date), units, calendars, strict=True)
-    mine, theirs = (Fraction(float(cftime.date2num(*date))) for date in dates)
-    return mine, theirs
+    first, second = (Fraction(float(cftime.date2num(*date))) for date in dates)
+    return first, second
 
 
 def _all_late(values: Any, units: str, calendars: tuple[str, str]) -> bool:

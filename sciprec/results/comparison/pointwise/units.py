@@ -75,13 +75,13 @@ class Base(NamedTuple):
         return all(name in _BASES for name, _ in self.powers)
 
 
-def same_units(one: str, other: str) -> bool:
+def same_units(first: str, second: str) -> bool:
     """Whether two texts mean one unit; those that would have to be converted do not.
 
     Args:
-        one, other: as the attribute `units` has them: "m s-1", "m/s", "m s**-1".
+        first, second: as the attribute `units` has them: "m s-1", "m/s", "m s**-1".
     """
-    return one == other or base(one) == base(other)
+    return first == second or base(first) == base(second)
 
 
 @cache

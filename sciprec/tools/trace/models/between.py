@@ -54,19 +54,19 @@ class Ladder:
         """The number of copies that hold them."""
         return 2 if self.technique == "twin" else self.lanes + 1
 
-    def join(self, held: Sequence[np.ndarray], numbers: np.ndarray) -> None:
+    def join(self, arrays: Sequence[np.ndarray], numbers: np.ndarray) -> None:
         """Write numbers (size, 1 + lanes) of flat arrays of the copies."""
         if self.technique == "twin":
-            _join_pairs(held[0], held[1], 1.0 / self.stretch, numbers)
+            _join_pairs(arrays[0], arrays[1], 1.0 / self.stretch, numbers)
         else:
-            _join(held[0], tuple(held[1:]), 1.0 / self.stretch, numbers)
+            _join(arrays[0], tuple(arrays[1:]), 1.0 / self.stretch, numbers)
 
-    def take_apart(self, numbers: np.ndarray, held: Sequence[np.ndarray]) -> None:
+    def take_apart(self, numbers: np.ndarray, arrays: Sequence[np.ndarray]) -> None:
         """Write flat arrays of the copies of numbers (size, 1 + lanes)."""
         if self.technique == "twin":
-            _take_pairs_apart(numbers, self.stretch, held[0], held[1])
+            _take_pairs_apart(numbers, self.stretch, arrays[0], arrays[1])
         else:
-            _take_apart(numbers, self.stretch, held[0], tuple(held[1:]))
+            _take_apart(numbers, self.stretch, arrays[0], tuple(arrays[1:]))
 
     def difference(self, copy: np.ndarray, other: np.ndarray) -> np.ndarray:
         """The part by which numbers of one copy are larger than those of another."""
@@ -156,18 +156,18 @@ def _take_apart(numbers, stretch, first, copies):
 class _Held:
     """An array of all copies, and its numbers with companions."""
 
-    def __init__(self, held: Sequence[np.ndarray], ladder: Ladder) -> None:
-        self.held, self._ladder = tuple(held), ladder
-        first = held[0]
+    def __init__(self, arrays: Sequence[np.ndarray], ladder: Ladder) -> None:
+        self.held, self._ladder = tuple(arrays), ladder
+        first = arrays[0]
         self.where = _where(first)
-        dtypes = {h.dtype for h in held[1:]}
-        self.kept_dtype = None if dtypes == {np.dtype(np.float64)} else held[1].dtype
+        dtypes = {h.dtype for h in arrays[1:]}
+        self.kept_dtype = None if dtypes == {np.dtype(np.float64)} else arrays[1].dtype
         narrow, twin = first.dtype == np.float32, ladder.technique == "twin"
         numbers = np.empty((*first.shape, 1 + ladder.lanes))
         self.taken = CompanionArray(numbers, CompanionDtype(ladder.lanes, narrow, twin))
         self._numbers = numbers.reshape(-1, 1 + ladder.lanes)
-        self._are_flat = all(h.flags.c_contiguous for h in held)
-        self._flat = [h.reshape(-1) for h in held] if self._are_flat else []
+        self._are_flat = all(h.flags.c_contiguous for h in arrays)
+        self._flat = [h.reshape(-1) for h in arrays] if self._are_flat else []
         self._before: np.ndarray | None = None
 
     @property
@@ -256,20 +256,20 @@ class Crossing:
         self._moves: Moves | None = None
 
     def taken(
-        self, held: Sequence[Any], lane: int | None, rounds: bool = True,
+        self, values: Sequence[Any], lane: int | None, rounds: bool = True,
         moves: Moves | None = None,
     ) -> Any:  # fmt: skip
         """An argument of the traced kernel; then `has_rounded` says whether an element of an array
         was rounded.
 
         Args:
-            held: what each copy gives.
+            values: what each copy gives.
             lane: of the part to which the rounding of its elements goes; None: to none.
             rounds: whether elements of arrays are rounded.
             moves: perturbs arrays that are the same in all copies.
         """
         self._rounds, self._moves, self.has_rounded = rounds, moves, False
-        return self._companion(held, lane)
+        return self._companion(values, lane)
 
     def _companion(self, copies: Sequence[Any], lane: int | None) -> Any:
         first = copies[0]
@@ -336,20 +336,20 @@ class Crossing:
         twin = self.ladder.technique == "twin"
         return CompanionValue(numbers[0], CompanionDtype(self.ladder.lanes, False, twin))
 
-    def put_back(self, held: Sequence[Any]) -> None:
+    def put_back(self, values: Sequence[Any]) -> None:
         """Write what the kernel has written into an argument back into the copies."""
-        first = held[0]
+        first = values[0]
         if isinstance(first, tuple):
             recent = self._tuples.get(id(first))
             if recent is not None:
                 for array in recent[2]:
                     self._write_back(array)
-            for items in zip(*held, strict=True) if recent is None else recent[3]:
+            for items in zip(*values, strict=True) if recent is None else recent[3]:
                 self.put_back(items)
         elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
             self._write_back(self._joined_arrays[_where(first)])
         elif isinstance(first, np.ndarray):
-            for other in held[1:]:
+            for other in values[1:]:
                 other[...] = first
 
     def _write_back(self, array: _Held) -> None:

@@ -187,14 +187,14 @@ class Census:
         )
 
 
-def same_function(one: Any, other: Any) -> bool:
+def same_function(first: Any, second: Any) -> bool:
     """Whether two functions, or what they name, are the same thing made twice."""
-    if one is other:
+    if first is second:
         return True
-    if not (inspect.isfunction(one) and inspect.isfunction(other)):
-        return type(one) is type(other) and np.array_equal(one, other)
-    return one.__code__ == other.__code__ and all(
-        map(same_function, _named_by(one), _named_by(other))
+    if not (inspect.isfunction(first) and inspect.isfunction(second)):
+        return type(first) is type(second) and np.array_equal(first, second)
+    return first.__code__ == second.__code__ and all(
+        map(same_function, _named_by(first), _named_by(second))
     )  # fmt: skip
 
 

@@ -75,9 +75,9 @@ class Copies:
             raise self._failure
         return [finished.result for finished in self._requests]
 
-    def meet(self, copy: int, asked: Any) -> Any:
+    def meet(self, copy: int, request: Any) -> Any:
         """The answer for a copy, when all of them have asked."""
-        self._requests[copy] = asked
+        self._requests[copy] = request
         self._pass_on(copy)
         self._wait(copy)
         return self._answers[copy]

@@ -39,15 +39,15 @@ class TraceProgress:
         self._what, self._runs_made, self._runs = "runs with the error in parts", 0, 0
         self._since: tuple[int, float] | None = None
 
-    def begins(self, what: str, made: int, runs: int) -> None:
+    def begins(self, label: str, count: int, runs: int) -> None:
         """Begin to count further runs, after the trace itself.
 
         Args:
-            what: its runs, in words.
-            made: runs so far.
+            label: its runs, in words.
+            count: runs so far.
             runs: that it takes, about.
         """
-        self._what, self._runs_made, self._runs = what, made, runs
+        self._what, self._runs_made, self._runs = label, count, runs
 
     def comes_to(self, number: int, seconds: float) -> None:
         """A run with parts begins.

@@ -133,9 +133,9 @@ class _Healed(TwinNotes):
             raise Stopped
         super().begins(number)
 
-    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
         """Let rows be healed if it is time."""
-        super().before(kernel, taken, written, at)
+        super().before(kernel, args, written, at)
         numbers, table = self._healed.get(kernel, []), self.tables[kernel]
         if not numbers:
             return

@@ -182,8 +182,8 @@ class ModelGroups:
 
     def inside(self, key: tuple, by: str) -> list[tuple[tuple, Joint]]:
         """Return the groups inside a function, in its order."""
-        what = _INSIDE.get(key[0], by)
-        return [(k, j) for k, j in self.by(by).items() if k[:3] == (what, *key[1:])]
+        sort = _INSIDE.get(key[0], by)
+        return [(k, j) for k, j in self.by(by).items() if k[:3] == (sort, *key[1:])]
 
 
 def _stage_of(program: Program, number: int, stages: Sequence[Stage]) -> str:
@@ -196,16 +196,16 @@ def _stage_of(program: Program, number: int, stages: Sequence[Stage]) -> str:
     )
 
 
-def of_steps(known: RunSteps, count: int) -> dict[tuple, Joint]:
+def of_steps(run_steps: RunSteps, count: int) -> dict[tuple, Joint]:
     """Return at most so many rows of time steps; before them what belongs to none, and what
     arguments of calls of several steps lose.
     """
     outside = _joint_of_steps("what belongs to no step", NO_STEP, NO_STEP + 1)
     joints: dict[tuple, Joint] = {("no step",): outside}
-    if known.inside.any():
+    if run_steps.inside.any():
         joints["arguments",] = Joint(OriginGroup("", "", 0, ARGUMENTS, ARGUMENTS, ()))
-    steps = _steps_from(1, known.count + 1)
-    return joints | (pieces_of_steps(steps, count) or {("step", 1, known.count + 1): steps})
+    steps = _steps_from(1, run_steps.count + 1)
+    return joints | (pieces_of_steps(steps, count) or {("step", 1, run_steps.count + 1): steps})
 
 
 def pieces_of_steps(joint: Joint, count: int) -> dict[tuple, Joint]:

@@ -105,11 +105,11 @@ class TwinNotes:
         """Return None: there are no parts."""
         return None
 
-    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
         """Clock and steps begin anew in every call."""
         self.tables[kernel].begin()
         self.calls.kernels[-1] = self._numbers[kernel]
-        copies = (_copied(x) if may_be else x for x, may_be in zip(taken, written, strict=True))
+        copies = (_copied(x) if may_be else x for x, may_be in zip(args, written, strict=True))
         self._arguments = tuple(copies), at
 
     def after(self, kernel: Lifting) -> None:

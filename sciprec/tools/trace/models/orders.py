@@ -45,13 +45,13 @@ class FollowedGroups:
         self._of_arguments |= dict.fromkeys(joint.arguments, lane)
         self._of_roundings |= dict.fromkeys(joint.places, lane)
 
-    def wider(self, some: Sequence[Joint], made: frozenset) -> Wider:
+    def wider(self, some: Sequence[Joint], rounded: frozenset) -> Wider:
         """Return the parts of the run that are computed in binary64 for some groups."""
         for joint in some:
             for kernel, numbers in joint.rows.items():
                 self.tables[kernel].numbers[numbers, rows.FACTOR] = 1.0
         arguments = frozenset(a for joint in some for a in joint.arguments)
-        return Wider(arguments, frozenset(p for joint in some for p in joint.places), made)
+        return Wider(arguments, frozenset(p for joint in some for p in joint.places), rounded)
 
     # ---- see `runs.Orders` ---------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ class FollowedGroups:
         """Return the lane of the place's group."""
         return self._of_roundings.get(place)
 
-    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
         """Do nothing: calls get no orders of their own."""
 
     def after(self, kernel: Lifting) -> None:
@@ -137,7 +137,7 @@ class FollowedSteps(FollowedGroups):
             return None
         return self._lane or None
 
-    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
         """Send roundings to the lane of the step."""
         table, steps = self.tables[kernel], self._steps
         if kernel in self._inside:

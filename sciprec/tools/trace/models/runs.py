@@ -64,8 +64,8 @@ class _Moves:
         what: what tells one array from another: the same is moved in the same way again.
     """
 
-    def __init__(self, backend: Backend, sample: int, *what: Any) -> None:
-        self._backend, self._sample, self._what = backend, sample, "/".join(map(str, what))
+    def __init__(self, backend: Backend, sample: int, *labels: Any) -> None:
+        self._backend, self._sample, self._what = backend, sample, "/".join(map(str, labels))
 
     def moved(self, values: np.ndarray) -> np.ndarray:
         """The numbers, each by up to four units of the format."""
@@ -106,7 +106,7 @@ class Orders(Protocol):
         """The lane of what `quantize` does; None: of none."""
         ...
 
-    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
         """A kernel is called with these arguments, some of which it may write."""
         ...
 
@@ -280,9 +280,9 @@ class ErrorRun:
             elif where not in self._written:
                 self._read[where] = copies[0]  # which lives on, so that no other one is there
 
-    def _moves(self, backend: Backend, *what: Any) -> _Moves | None:
+    def _moves(self, backend: Backend, *labels: Any) -> _Moves | None:
         """Return the perturbation of an array; None in a run of the model's own input."""
-        return _Moves(backend, self._sample, *what) if self._sample else None
+        return _Moves(backend, self._sample, *labels) if self._sample else None
 
 
 class _Call:

@@ -51,7 +51,7 @@ _PEAK = 2.0
 class RunsCourse(Protocol):
     """Whoever is told how far the runs are, see `course.Course`."""
 
-    def begins(self, what: str, made: int, runs: int) -> None:
+    def begins(self, label: str, count: int, runs: int) -> None:
         """Further work begins, of so many runs."""
         ...
 
@@ -173,7 +173,7 @@ class Splitting:
     def step_by_step(self, joint: Joint) -> dict[tuple, tuple[Joint, dict[str, np.ndarray]]]:
         """The parts of one group by rows of steps, which two runs follow."""
         steps = of_steps(self.steps, max(2 * (self.lanes - 2) - 2, 2))
-        run = self.run(list(steps), list(steps), known=steps, only=joint)
+        run = self.run(list(steps), list(steps), table=steps, only=joint)
         return {key: (group, run.parts[key]) for key, group in steps.items()}
 
     @cached_property
@@ -186,7 +186,7 @@ class Splitting:
         stages = self.by_stage
         if stages and all(key in self.parts for key in stages):
             return {key: self.parts[key] for key in stages}
-        return self.run(list(stages), list(stages), known=stages).parts if stages else {}
+        return self.run(list(stages), list(stages), table=stages).parts if stages else {}
 
     def all_groups(self) -> list[tuple[tuple, Joint]]:
         """Return all groups that have parts, those of roundings between kernels first."""
@@ -210,7 +210,7 @@ class Splitting:
 
     def run(
         self, order: Sequence[tuple], followed: Collection[tuple], sample: int = 0,
-        wide: Collection[tuple] = (), known: Mapping[tuple, Joint] | None = None,
+        wide: Collection[tuple] = (), table: Mapping[tuple, Joint] | None = None,
         only: Joint | None = None, beginning: tuple[int, int] | None = None,
     ) -> PartsOfRun:  # fmt: skip
         """The parts of some groups.
@@ -224,14 +224,14 @@ class Splitting:
             followed: of those whose part is wanted.
             sample: number of a perturbed input; 0 is the model's own.
             wide: of groups that are computed in binary64.
-            known: key -> group; left out, those of the trace.
+            table: key -> group; left out, those of the trace.
             only: whose roundings count, where groups are of steps; None: all.
             beginning: of a part of the run, whose results are the arrays that it leaves, see
                 `ErrorRun`; None: the whole run.
         """
-        groups = self.groups if known is None else known
+        groups = self.groups if table is None else table
         todo = [n for n, key in enumerate(order) if key in followed]
-        done, alone = None, not todo
+        total, alone = None, not todo
         while todo or alone:
             alone = False
             lanes: list[list[int]] = [list(range(todo[0] if todo else 0))]  # what is between, too
@@ -241,8 +241,8 @@ class Splitting:
                 lanes.append([todo.pop(0)])
             joints = [[self._joint(order[n], groups) for n in lane] for lane in lanes]
             result = self._pass(joints, sample, wide, only, beginning)
-            done = result if done is None else replace(done, parts=result.parts | done.parts)
-        return done
+            total = result if total is None else replace(total, parts=result.parts | total.parts)
+        return total
 
     def _joint(self, key: tuple, groups: Mapping[tuple, Joint]) -> tuple[tuple, Joint]:
         return key, groups[key] if key in groups else self.silent[key]
@@ -285,16 +285,16 @@ class Splitting:
                     parts[some[0][0]] = apart(lane, lane + 1)
             return PartsOfRun({n: _float(copies[0][n]) for n in names}, apart(0, -1), parts)
 
-    def begins(self, what: str, *followed: int) -> None:
-        """Tell what the next runs are for.
+    def begins(self, label: str, *followed: int) -> None:
+        """Tell the purpose of the next runs.
 
         Args:
-            what: in words.
+            label: in words.
             followed: for each call of `run` of how many groups it follows the parts.
         """
         if self.course is not None:
             runs = sum(max(-(-groups // (self.lanes - 2)), 1) for groups in followed)
-            self.course.begins(what, self.passes, runs)
+            self.course.begins(label, self.passes, runs)
 
     def _within(self, calls: int) -> None:
         """A run has made so many calls of kernels."""

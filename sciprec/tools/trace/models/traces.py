@@ -300,9 +300,9 @@ class ModelTrace(Shown):
 def _sentence(kind: str, some: Sequence[Event]) -> str:
     """Return in words how often something happened, where first, and where most often."""
     total, first = sum(event.count for event in some), some[0]
-    what = "decided otherwise by exact values" if kind == "branch" else kind
+    words = "decided otherwise by exact values" if kind == "branch" else kind
     times = "once" if total == 1 else f"{total:,} times"
-    text = f"{what}: {times}, first in {first.place}: {first.source}"
+    text = f"{words}: {times}, first in {first.place}: {first.source}"
     most = max(some, key=lambda event: event.count)
     if most is not first:
         text += f"; most in line {most.line} of '{most.function}': {most.source}"
@@ -315,10 +315,10 @@ def called(line: Line | OriginGroup) -> str:
         return line.name
     if line.source == BETWEEN:
         return "the model's own float32 arrays"
-    what = {"arguments": "arguments", "roundings": "arrays between kernels"}.get(
+    part = {"arguments": "arguments", "roundings": "arrays between kernels"}.get(
         line.name, line.source if line.source.startswith("argument ") else line.name
     )
-    return f"{what} in '{line.function}'"
+    return f"{part} in '{line.function}'"
 
 
 @dataclass(frozen=True)
@@ -347,7 +347,7 @@ def trace_program(
     samples: int | None = None,
     on_estimate: Callable[[str], None] | None = None,
     stages: Sequence[Stage] = (),
-    tell: Callable[[str, int, int], None] = lambda what, done, total: None,
+    tell: Callable[[str, int, int], None] = lambda label, count, total: None,
     remedy: Callable[[ModelTrace], ModelMend] | None = None,
 ) -> ModelTrace:
     """Split the error of a model's results by where it arose.
