@@ -94,22 +94,22 @@ def _over(size: float, scale: float) -> float:
     return 0.0 if size == 0.0 else size / scale if scale else float("inf")
 
 
-def metric_of(given: Any) -> tuple[str, Metric]:
+def metric_of(metric: Any) -> tuple[str, Metric]:
     """The name of a metric and the metric; `max`, as tune called `relative_max` before, with a
     warning.
 
     Raises:
         InputError: it is neither a known name nor a function.
     """
-    if callable(given):
-        return getattr(given, "__name__", "own metric"), given
-    if not isinstance(given, str):
-        raise refused("metric", given, f"{', '.join(METRICS)}, or a function (found, truth)")
-    if given == "max":
+    if callable(metric):
+        return getattr(metric, "__name__", "own metric"), metric
+    if not isinstance(metric, str):
+        raise refused("metric", metric, f"{', '.join(METRICS)}, or a function (found, truth)")
+    if metric == "max":
         message = "metric 'max' is called 'relative_max' in every verb now; write that"
         warnings.warn(message, FutureWarning, stacklevel=3)
-        given = "relative_max"
-    return given, METRICS[word("metric", given, METRICS)]
+        metric = "relative_max"
+    return metric, METRICS[word("metric", metric, METRICS)]
 
 
 @dataclass(frozen=True)
@@ -141,23 +141,23 @@ class Worst:
 
 
 def worst_element(
-    name: str, found: np.ndarray, error: np.ndarray, truth: np.ndarray | None = None
+    name: str, values: np.ndarray, error: np.ndarray, truth: np.ndarray | None = None
 ) -> Worst | None:
     """The element with the largest relative error, of those whose truth is not zero; None without
     one.
 
     Args:
         name: of the result.
-        found: (...), its values.
-        error: (...), found - truth, or a bound of its size.
-        truth: (...), exact values; left out, those of found and error.
+        values: (...), its values.
+        error: (...), values - truth, or a bound of its size.
+        truth: (...), exact values; left out, those of values and error.
     """
     with np.errstate(all="ignore"):
-        truth = found - error if truth is None else truth
-        usable = np.isfinite(error) & np.isfinite(found) & (truth != 0.0)
+        truth = values - error if truth is None else truth
+        usable = np.isfinite(error) & np.isfinite(values) & (truth != 0.0)
         relative = np.where(usable, of_elements(error, truth), -1.0)
     if not usable.any():
         return None
     at = np.unravel_index(int(np.argmax(relative)), relative.shape)
     index = f"[{', '.join(map(str, at))}]" if at else ""
-    return Worst(f"{name}{index}", float(found[at]), float(truth[at]), float(relative[at]))
+    return Worst(f"{name}{index}", float(values[at]), float(truth[at]), float(relative[at]))

@@ -41,8 +41,8 @@ class Waiting:
 
     def __init__(self, label: str, *, quiet: bool = False) -> None:
         self._quiet = quiet or Settings.quiet
-        self._what, self._done, self._total, self._complete = label, 0, 0, ""
-        self._begun = self._stage = self._shown = self._told_at = time.perf_counter()
+        self._label, self._done, self._total, self._complete = label, 0, 0, ""
+        self._begun = self._stage = self._shown_at = self._told_at = time.perf_counter()
         self._done_before = 0
         self._line_at: float | None = None
         self._drawn = False
@@ -75,14 +75,14 @@ class Waiting:
         """
         with self._lock:
             self._told_at = time.perf_counter()
-            if label != self._what:
+            if label != self._label:
                 self._stage, self._done_before = self._told_at, count
-            self._what, self._done, self._total, self._complete = label, count, total, ""
+            self._label, self._done, self._total, self._complete = label, count, total, ""
 
     def show(self, words: str) -> None:
         """Work has come so far, in words that say how long it has taken themselves."""
         with self._lock:
-            self._complete, self._shown = words, time.perf_counter()
+            self._complete, self._shown_at = words, time.perf_counter()
 
     def note(self, words: str) -> None:
         """Print a line that stays: a fault, a warning, where something runs."""
@@ -112,14 +112,14 @@ class Waiting:
     def _parts(self, now: float) -> tuple[str, str]:
         """Whatever is done; how far it is, and its times in brackets."""
         if self._complete:
-            old = now - self._shown >= SECONDS_BETWEEN_LINES
+            old = now - self._shown_at >= SECONDS_BETWEEN_LINES
             return self._complete, f"({now - self._begun:.0f} s by now)" if old else ""
         count = f"{self._done:,}" if self._done or self._total else ""
         count += f" of {self._total:,}" if self._total else ""
         notes = [f"{now - self._begun:.0f} s so far", self._remaining(now)]
         if self._compiler.busy:
             notes.insert(0, "compiling, the first time only")
-        return self._what, f"{count} ({'; '.join(filter(None, notes))})".lstrip()
+        return self._label, f"{count} ({'; '.join(filter(None, notes))})".lstrip()
 
     def look(self) -> None:
         """Show what is due."""
@@ -136,11 +136,11 @@ class Waiting:
                 _write(f"{self.words(now)}\n")
 
     def _remaining(self, now: float) -> str:
-        """How long the rest may take at the pace of what is done of this stage; "" where that is
+        """The time that the rest may take at the pace of this stage so far; "" where that is
         not known, or what is done next takes longer than all of the rest at that pace.
         """
         count = self._done - self._done_before
-        if count <= 0 or self._total <= self._done or " left" in self._what:
+        if count <= 0 or self._total <= self._done or " left" in self._label:
             return ""
         from sciprec.results.comparison.wording import duration
 
@@ -231,14 +231,14 @@ class _CompileListener:
         if self._listener is None and hasattr(event, "register"):
             compiler = self
 
-            class Heard(event.Listener):
+            class CompileListener(event.Listener):
                 def on_start(self, event: Any) -> None:
                     compiler._at_work += 1
 
                 def on_end(self, event: Any) -> None:
                     compiler._at_work -= 1
 
-            self._listener = Heard()
+            self._listener = CompileListener()
             event.register("numba:compile", self._listener)
 
     def leave(self) -> None:

@@ -52,7 +52,7 @@ class Listing:
             width: of the widest line, where leaving columns out gets there.
             most: lines.
         """
-        count = _shown(len(self.rows), most - 1)
+        count = _rows_to_show(len(self.rows), most - 1)
         table = [self.heads, *([_short(cell) for cell in row] for row in self.rows[:count])]
         columns = dict(zip(self.heads, zip(*table, strict=True), strict=True))
         widths = {head: max(map(len, cells)) for head, cells in columns.items()}
@@ -62,7 +62,7 @@ class Listing:
             widths.pop(head, None)
         left_out = left_out_of(self.heads, widths)
         if left_out:
-            count = _shown(len(self.rows), most - 2)
+            count = _rows_to_show(len(self.rows), most - 2)
         padded = [
             [f"{cell:{'>' if head in self.right else '<'}{size}}" for cell in columns[head]]
             for head, size in widths.items()
@@ -72,7 +72,7 @@ class Listing:
 
     def html(self, most: int) -> str:
         """A table without colours of its own; of rows beyond `most` its end says how many."""
-        count = _shown(len(self.rows), most)
+        count = _rows_to_show(len(self.rows), most)
         head = "".join(self._cell("th", h, h) for h in self.heads)
         rows = [
             "".join(self._cell("td", h, cell) for h, cell in zip(self.heads, row, strict=True))
@@ -132,7 +132,7 @@ class Summary:
         return f"<div>{''.join(parts)}</div>"
 
     def _notes(self) -> list[str]:
-        count = _shown(len(self.notes), _MOST_NOTES)
+        count = _rows_to_show(len(self.notes), _MOST_NOTES)
         notes = list(map(_line, self.notes[:count]))
         return notes + _rows_left_out(len(self.notes) - count, "sentences")
 
@@ -182,7 +182,7 @@ def left_out_of(heads: Sequence[str], columns: Collection[str]) -> list[str]:
     return [f"not shown for want of width: {', '.join(missing)}"] if missing else []
 
 
-def _shown(count: int, most: int) -> int:
+def _rows_to_show(count: int, most: int) -> int:
     """The number of lines shown where there is room for only some, the line for the rest among
     them.
     """

@@ -24,7 +24,7 @@ _OLD = "-old"
 _NAME = re.compile(
     rf"\.(?P<name>.+)\.(?P<process>[0-9]+)-(?P<thread>[0-9]+)(?:{_OLD})?\{PART}", re.DOTALL
 )
-_mine: set[str] = set()
+_own_files: set[str] = set()
 """Paths of the parts that this process writes now."""
 
 
@@ -88,7 +88,7 @@ def _is_at_work(part: Path) -> bool:
     if match is None or int(match["process"]) != os.getpid():
         return match is not None and is_running(int(match["process"]))
     part_name = f".{match['name']}.{match['process']}-{match['thread']}{PART}"
-    return os.path.abspath(part.with_name(part_name)) in _mine
+    return os.path.abspath(part.with_name(part_name)) in _own_files
 
 
 @contextlib.contextmanager
@@ -113,7 +113,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
     part = part_of(path)
     own_file = os.path.abspath(part)
     clear(part)
-    _mine.add(own_file)
+    _own_files.add(own_file)
     try:
         yield part
         if lasting:
@@ -123,7 +123,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
             flush(path.parent)
     finally:
         remove(part)
-        _mine.discard(own_file)
+        _own_files.discard(own_file)
 
 
 def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:

@@ -269,7 +269,7 @@ def _integers(name, register, value, dtype):
     if operand.dtype.kind in "iu" and limits.min <= operand.min() and operand.max() <= limits.max:
         return operand.astype(dtype)[()]
     raise InputError(
-        f"{name} was given {register} = {_shown(operand)}; accepted: whole numbers from "
+        f"{name} was given {register} = {_text(operand)}; accepted: whole numbers from "
         f"-2^{limits.bits - 1} to 2^{limits.bits - 1} - 1, which a {limits.bits}-bit register "
         "holds; convert floats with adaptive_quantize"
     )
@@ -283,12 +283,12 @@ def _real(name, register, value):
     if narrow or (integral and -(2**53) <= array.min() and array.max() <= 2**53):
         return array.astype(np.float64)[()]
     raise InputError(
-        f"{name} was given {register} = {_shown(array)}; accepted: real numbers of at most 64 bits,"
+        f"{name} was given {register} = {_text(array)}; accepted: real numbers of at most 64 bits,"
         " whole numbers up to 2^53; convert with np.float64(x)"
     )
 
 
-def _shown(operand):
+def _text(operand):
     """An operand in a message."""
     if operand.ndim == 0:
         return repr(operand.item())

@@ -56,11 +56,11 @@ def damaged_assignment(draw: random.Random) -> str:
     """An assignment of the cache is as if it had not been kept, or what it was."""
     formats = {draw.randrange(1, 40): draw.choice(["bf16", "fp16", "fp32"]) for _ in range(4)}
     made = Assignment(formats, default=draw.choice(["fp64", "fp32"]), name="mine")
-    files._kept.clear()
+    files._texts.clear()
     name = made.as_backend().name
     path = cache_files.cache_folder() / "assignments" / f"{made.digest}.toml"
     damaged(path, draw)
-    files._kept.clear()
+    files._texts.clear()
     cache_files._warned.clear()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -283,14 +283,14 @@ def _checked_scale(name: str, scale, shape: tuple[int, int], axis: int) -> np.nd
     return scale.reshape(along) if scale.size != 1 else scale.reshape(())
 
 
-class _Kept(threading.local):
+class _Panels(threading.local):
     """The memory of this thread's panels, by their place among the operands."""
 
     def __init__(self):
         self.memory: dict[str, np.ndarray] = {}
 
 
-_KEPT = _Kept()
+_KEPT = _Panels()
 
 
 def _panel_memory(place: str, count: int, dtype) -> np.ndarray:
@@ -304,7 +304,7 @@ def _panel_memory(place: str, count: int, dtype) -> np.ndarray:
     return aligned_part(raw, count, dtype)
 
 
-def _whole(n: int, size: int) -> int:
+def _rounded_up(n: int, size: int) -> int:
     return -(-n // size) * size
 
 
@@ -317,7 +317,7 @@ def row_panels(a: np.ndarray, tile: Tile, group: int, depth: int, dtype="i4", of
         offset: for int8: write a + 128, without sign.
     """
     words = np.ascontiguousarray(_deep(a, depth, 1)).view(f"i{a.itemsize * group}")
-    count = _whole(a.shape[0], tile.rows) * words.shape[1]
+    count = _rounded_up(a.shape[0], tile.rows) * words.shape[1]
     out = _panel_memory(f"rows by {group}", count, dtype)
     _pack_rows(words, tile.rows, out.dtype.type(-0x7F7F7F80 if offset else 0), out)
     return out
@@ -327,7 +327,7 @@ def column_panels(b: np.ndarray, tile: Tile, group: int, depth: int, dtype="i4")
     """The panels of B (k, n): tiles of columns, each lane with a group of elements of a column."""
     sign = "i" if group == 1 else "u"
     deep = np.ascontiguousarray(_deep(b, depth, 0)).view(f"{sign}{b.itemsize}")
-    count = _whole(b.shape[1], tile.columns) * depth // group
+    count = _rounded_up(b.shape[1], tile.columns) * depth // group
     out = _panel_memory(f"columns by {group}", count, dtype)
     _pack_columns(deep, group, tile.columns, out)
     return out
@@ -418,7 +418,7 @@ def tiled_matmul(
     """
     kind = np.dtype("uint8" if panel == "int8" else panel)
     tile = tile_of(kind, exact)
-    depth = _whole(a.shape[1], tile.group)
+    depth = _rounded_up(a.shape[1], tile.group)
     lane = f"i{max(kind.itemsize, 4)}"
     packed = (
         row_panels(a, tile, tile.group, depth, lane, offset=panel == "int8").view(kind),
@@ -435,7 +435,7 @@ _NO_BIAS = np.zeros((0, 0), np.int32)
 def _product(packed, bias, a, b, tile: Tile, depth, block, dtype, exact=False) -> np.ndarray:
     """The product of packed panels, cut to its shape."""
     planes = (2,) if exact else ()
-    rows, columns = _whole(a.shape[0], tile.rows), _whole(b.shape[1], tile.columns)
+    rows, columns = _rounded_up(a.shape[0], tile.rows), _rounded_up(b.shape[1], tile.columns)
     c = aligned_zeros((*planes, rows, columns), dtype)
     add_product(packed, bias, c, depth, block, NEAR, FAR)
     return c[..., : a.shape[0], : b.shape[1]]
@@ -443,7 +443,7 @@ def _product(packed, bias, a, b, tile: Tile, depth, block, dtype, exact=False) -
 
 def _byte_bias(b: np.ndarray, tile: Tile, block: int) -> np.ndarray:
     """-128 times the sum of each column's block: bytes of A are multiplied as a + 128."""
-    bias = np.zeros((-(-b.shape[0] // block), _whole(b.shape[1], tile.columns)), np.int32)
+    bias = np.zeros((-(-b.shape[0] // block), _rounded_up(b.shape[1], tile.columns)), np.int32)
     _subtract_blocks(b, block, bias)
     return bias
 
@@ -489,7 +489,7 @@ def split_matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     is left of a block's sum is below 2^31 (`split_block`), so that pairs modulo 2^32 give it.
     """
     tile = tile_of("int16")
-    depth, block = _whole(a.shape[1], 4), split_block(a, b)
+    depth, block = _rounded_up(a.shape[1], 4), split_block(a, b)
     upper_a, upper_b = upper_part(a), upper_part(b)
     packed = (
         row_panels(upper_a, tile, 4, depth, offset=True).view(np.uint8),

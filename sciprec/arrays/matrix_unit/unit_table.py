@@ -192,7 +192,7 @@ def _bits(name: str) -> int:
 
 
 def _channel_axis(along: str) -> int:
-    """Over which axis of (..., rows, columns) the numbers of a channel lie."""
+    """The axis of (..., rows, columns) over which the numbers of a channel lie."""
     if along not in ALONG:
         raise InputError(f"channels along {along!r}; accepted: {', '.join(ALONG)}")
     return -1 if along == "rows" else -2

@@ -94,11 +94,11 @@ OFF = Compensation(0.0, 0.0, 1)
 """The bits of an uncompensated update, for single variables of a compensated state."""
 
 
-def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None:
+def resolve_compensation(spec) -> Compensation | dict[str, Compensation] | None:
     """A compensation from its name, from coefficients, or per variable.
 
     Args:
-        given: None, a name of `COMPENSATIONS`, a Compensation, or a mapping from names of variables
+        spec: None, a name of `COMPENSATIONS`, a Compensation, or a mapping from names of variables
             to any of these.
 
     Returns:
@@ -107,11 +107,11 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
     Raises:
         InputError: an unknown name, or something else.
     """
-    if given is None or isinstance(given, Compensation):
-        return given
-    if isinstance(given, Mapping):
+    if spec is None or isinstance(spec, Compensation):
+        return spec
+    if isinstance(spec, Mapping):
         compensations: dict[str, Compensation] = {}
-        for name, value in given.items():
+        for name, value in spec.items():
             compensation = resolve_compensation(value)
             if isinstance(compensation, dict):
                 raise InputError(
@@ -120,10 +120,10 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
             if compensation is not None:
                 compensations[str(name)] = compensation
         return compensations
-    if isinstance(given, str) and given in COMPENSATIONS:
-        return COMPENSATIONS[given]
+    if isinstance(spec, str) and spec in COMPENSATIONS:
+        return COMPENSATIONS[spec]
     raise InputError(
-        f"unknown compensation {shown(given)}; known: {', '.join(COMPENSATIONS)}, a "
+        f"unknown compensation {shown(spec)}; known: {', '.join(COMPENSATIONS)}, a "
         "sciprec.arrays.sums.Compensation(alpha=..., beta=..., reset_every=...), or a mapping from "
         "variables to these"
     )

@@ -24,7 +24,7 @@ def print_prices(content: Mapping[str, Any]) -> None:
     prices = content["prices"]
     for words in _model(content):
         say(words)
-    say(f"{_what(content)}:\n")
+    say(f"{_payoffs_in_words(content)}:\n")
     print_listing(price_listing(prices), _missed(prices))
     say("")
     if (volatilities := volatility_listing(prices)) is not None:
@@ -70,7 +70,7 @@ def write_price_page(content: Mapping[str, Any], path: Path) -> Path:
     tables |= {"How they were made": course, "Levels": _levels_listing(content["levels"])}
     verdict = "All bounds are within the tolerance." if good else "A bound misses its tolerance."
     filled = {heading: listing for heading, listing in tables.items() if listing is not None}
-    return write_listed(path, f"Prices of {_what(content)}", verdict, filled, notes)
+    return write_listed(path, f"Prices of {_payoffs_in_words(content)}", verdict, filled, notes)
 
 
 def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -99,7 +99,7 @@ def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
     print_listing(listing, lambda number, head, cell: colours[cell] if head == "verdict" else "")
 
 
-def _what(content: Mapping[str, Any]) -> str:
+def _payoffs_in_words(content: Mapping[str, Any]) -> str:
     """The payoff, the arithmetic and the confidence."""
     confidence = f"bounds at {100 * content['confidence']:g} %"
     return f"{content['prices'][0]['payoff']} in {content['backend']}, {confidence}"

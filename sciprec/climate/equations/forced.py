@@ -269,7 +269,7 @@ class _SeenConversion:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _SeenConversions:
     """Makes the conversions of a flow whose forcing sees its tracers."""
 
     equations: EquationSet
@@ -320,7 +320,7 @@ def with_forcing(
     more: dict[str, Any] = {}
     if bool(forcing.used(0, [tracer.name for tracer in tracers])):
         forced["spectra"] = with_own(traced_spectra, _spectra, equations.spectra)
-        more = {"conversion": _Seen(equations), "work": _Seen(equations).work}
+        more = {"conversion": _SeenConversions(equations), "work": _SeenConversions(equations).work}
     return replace(equations, share=None, **forced, **more)
 
 

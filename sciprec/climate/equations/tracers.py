@@ -397,7 +397,7 @@ class TracedConversion:
 
     @property
     def levels(self) -> int:
-        """How many levels a tracer has."""
+        """The number of levels of a tracer."""
         return self.vertical["sigma"].size if self.vertical else 1
 
     @property

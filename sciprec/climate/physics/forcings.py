@@ -255,7 +255,7 @@ def _checked_tracers(names: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ReadNames:
     """The names that a kernel reads of its arguments.
 
     Args:
@@ -270,7 +270,7 @@ class _Read:
 
 
 @lru_cache(maxsize=64)
-def _names_read(kernel: Callable) -> _Read | None:
+def _names_read(kernel: Callable) -> _ReadNames | None:
     """The names that a kernel reads; None of one without a source."""
     try:
         tree = parse(textwrap.dedent(inspect.getsource(kernel)))
@@ -291,7 +291,7 @@ def _names_read(kernel: Callable) -> _Read | None:
             if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
                 written.append((base.value.id, base.attr, first + node.lineno))
     alone = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n not in owners}
-    return _Read(names, frozenset(alone), tuple(written))
+    return _ReadNames(names, frozenset(alone), tuple(written))
 
 
 def _require_known(kernel: Callable, names_of: Mapping[str, tuple[str, ...]]) -> None:

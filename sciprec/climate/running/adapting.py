@@ -88,7 +88,7 @@ class AdaptiveSteps:
         self._rungs[-1].step(levels)
 
     def block(self, before: int, stop: int) -> int:
-        """How many steps the block after so many has; one ends where a state is stored."""
+        """The steps of the block after `before` ones; a block ends where a state is stored."""
         return block_size(self.plan, before, stop)
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
@@ -105,7 +105,7 @@ class AdaptiveSteps:
 
     @property
     def reason(self) -> str:
-        """As that of `team.StepMaker`."""
+        """Copy a state, as `team.StepMaker` does."""
         return next(filter(None, (steps.reason for steps in self._rungs)), "")
 
     def copied(self, state: _Moving) -> _Moving:

@@ -137,7 +137,7 @@ def column(
         run = _Column(
             forcing, arithmetic, clock, tuple(_rounded(x, arithmetic) for x in columns),
             tuple(float(x) for x in _rounded(np.array([*values.values()]), arithmetic)),
-            [_Level(start, CarriedUpdate(arithmetic, compensation)) for start in starts],
+            [_ColumnLevel(start, CarriedUpdate(arithmetic, compensation)) for start in starts],
         )  # fmt: skip
         states = run.to(last, every)
     about = {
@@ -150,7 +150,7 @@ def column(
 
 
 @dataclass
-class _Level:
+class _ColumnLevel:
     """A time level: its state (3, levels), and the update that keeps its residual."""
 
     state: np.ndarray
@@ -169,7 +169,7 @@ class _Column:
 
     def __init__(
         self, forcing: Forcing, arithmetic: Backend, clock: Clock, arrays: tuple, values: tuple,
-        levels: list[_Level],
+        levels: list[_ColumnLevel],
     ) -> None:  # fmt: skip
         self.forcing, self.arithmetic, self.clock = forcing, arithmetic, clock
         self.given, self.values, self.levels = arrays, values, levels

@@ -49,7 +49,7 @@ class ExactSteps:
 
     @property
     def forcing(self) -> HeldForcing | None:
-        """Its forcing, or None."""
+        """The forcing of the exact steps, or None."""
         return self._steps.forcing
 
     def after(

@@ -139,7 +139,7 @@ class HeldForcing:
             self.held[self._newest][...] = rounded(state.astype(np.float64), self._backend)
 
     def lost(self) -> str:
-        """Which of its tendencies is not finite, and where, in words; empty where all are."""
+        """Name the tendencies that are not finite, and where they are; empty where all are."""
         for values in self.held:
             places = np.argwhere(~np.isfinite(values))
             if places.size:

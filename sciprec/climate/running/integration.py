@@ -365,7 +365,7 @@ class Integration:
             self.save(last=stop == self.request.stops[-1])
 
     def _piece(self, stop: int) -> int:
-        """How many steps to make before the next look at the values."""
+        """The number of steps before the next look at the values."""
         if self.adapting is not None:
             return self.adapting.block(self.steps, stop)
         return min(_STEPS_BETWEEN_CHECKS, stop - self.steps)

@@ -330,7 +330,7 @@ def _with_tracers_of(request: Request, fields: GivenFields) -> Request:
 
 
 def _begun_anew(request: Request) -> str:
-    """Which tracers a file does not have, as the end of a sentence."""
+    """Name the tracers that a file does not have, as the end of a sentence."""
     named = [tracer.name for tracer in request.tracers if tracer.given is None]
     verb = "begins" if len(named) == 1 else "begin"
     return f"; {' and '.join(named)} {verb} anew" if named else ""
@@ -391,7 +391,7 @@ def _why_fields(request: Request, file: FileOfState) -> str:
 
 
 def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:
-    """How far a branch is from the file that it goes on from, where that has the branch's next
+    """The distance of a branch from the file that it goes on from, where that has the branch's next
     stored time, too: what the start from one level, and whatever was changed, make together.
     """
     start, initial = request.start, request.initial

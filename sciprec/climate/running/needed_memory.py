@@ -1,4 +1,4 @@
-"""How much memory a run will need, from its request alone."""
+"""The memory that a run will need, from its request alone."""
 
 from __future__ import annotations
 

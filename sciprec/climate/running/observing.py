@@ -89,8 +89,8 @@ class RunObserver:
             owners = [list(self._places).index(name) for name in columns]
             self._followed = slice(0, self.degree.size), np.array(owners)
             self.losses = UpdateLosses(*self._followed)
-        self._done, self._true = 0, (0, np.zeros(0, bool))
-        self._heard: _Heard | None = None
+        self._steps_before, self._true = 0, (0, np.zeros(0, bool))
+        self._heard: _RecordedSteps | None = None
         self._pool = Pool()
 
     def attach(self, steps: StepMaker) -> StepMaker:
@@ -143,7 +143,7 @@ class RunObserver:
                 seconds += steps.advance(levels, before - 1, 1)
             if drifting is not None:
                 drifting.end(levels, before)
-            self._done = before
+            self._steps_before = before
             if watched:
                 self.look(before, levels, heard)
         return seconds
@@ -159,23 +159,25 @@ class RunObserver:
             heard.steps.advance([level.copy() for level in levels], steps, 1)
         self.look(steps, levels, heard)
 
-    def _hear(self, steps: Stepping) -> _Heard:
+    def _hear(self, steps: Stepping) -> _RecordedSteps:
         """Steps that are listened to from now on, in the arrays of those before."""
         assert isinstance(steps, StepMaker)  # adaptive runs are not listened to
         if self._heard is None or self._heard.whole is not steps:
-            self._heard = _Heard(steps)
+            self._heard = _RecordedSteps(steps)
         self._heard.begun = False
         return self._heard
 
-    def look(self, steps: int, levels: list[Level], heard: _Heard | None = None) -> None:
+    def look(self, steps: int, levels: list[Level], heard: _RecordedSteps | None = None) -> None:
         """Take down what the variables hold after so many steps."""
         self._pool.reset()
         values = [self._elements_of(name, levels, heard) for name in self.plan.watch]
         self.history.note(steps, values, room=self._pool.array)
         if self.plan.told is not None:
-            self.plan.told(lambda: self.observed(self._lost(levels, self._done)))
+            self.plan.told(lambda: self.observed(self._lost(levels, self._steps_before)))
 
-    def _elements_of(self, watched: str, levels: list[Level], heard: _Heard | None) -> np.ndarray:
+    def _elements_of(
+        self, watched: str, levels: list[Level], heard: _RecordedSteps | None
+    ) -> np.ndarray:
         kind, colon, name = watched.rpartition(":")
         array = levels[0].values
         if colon:
@@ -187,11 +189,11 @@ class RunObserver:
         return result
 
     def _of(self, watched: str) -> np.ndarray:
-        """Where the elements of a watched variable are in a flat state."""
+        """Places of the elements of a watched variable in a flat state."""
         return self._places[watched.rpartition(":")[2]]
 
     def elements(self, watched: str) -> Elements:
-        """Where the elements of a watched variable are; its level only where there are several."""
+        """Places of a watched variable's elements; the level only where there are several."""
         coefficient, column = np.divmod(self._of(watched), self._columns.size)
         columns = np.flatnonzero(self._columns == watched.rpartition(":")[2])
         level = np.searchsorted(columns, column) // 2 + 1
@@ -295,7 +297,7 @@ def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> R
     return RunObserver(request, convert, columns)
 
 
-class _Heard:
+class _RecordedSteps:
     """Steps of a whole state whose tendency and increment are kept.
 
     Attributes:

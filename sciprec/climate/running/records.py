@@ -24,7 +24,7 @@ _DIGITS = 64
 
 
 class States(Protocol):
-    """Where a run puts the fields of the states that it stores."""
+    """The store for the fields of the states that a run keeps."""
 
     def append(self, fields: Mapping[str, np.ndarray]) -> None: ...
 

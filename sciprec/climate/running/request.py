@@ -536,7 +536,7 @@ def _fitting_step(usual: float, span: float) -> float:
 
 
 def _whole_steps(name: str, span: float, step: float) -> int:
-    """How many steps a span of time (s) takes."""
+    """The number of steps in a span of time (s)."""
     count = round(span / step)
     if count < 1 or abs(count * step - span) > 1e-6 * step:
         fitting = _fitting_step(step, span)

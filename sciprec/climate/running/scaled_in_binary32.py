@@ -65,7 +65,7 @@ class ScaledInFormatModel(LiftedModel):
 
     @property
     def profile(self) -> SizeNotes:
-        """How large numbers were in the profile."""
+        """Sizes of numbers in the profile."""
         return self._noting.profile
 
     def team(self, threads: int) -> None:

@@ -78,7 +78,7 @@ class ScaledModel(LiftedModel):
         """One thread makes the steps."""
 
     def _takes_blocks(self) -> bool:
-        """Its three kernels are called one by one, for all fields."""
+        """False: the three kernels are called one by one, for all fields."""
         return False
 
     def find_scales(self, state: np.ndarray) -> None:
@@ -107,7 +107,7 @@ class ScaledModel(LiftedModel):
             self.scales.fit(first)
 
     def noted_step(self, levels: list) -> SizeNotes:
-        """How large numbers are in a step of levels, which change, without any range."""
+        """Sizes of numbers in a step of levels, which change, without any range."""
         notes = self.scales.notes = SizeNotes()
         self._note_state(levels[0].values)
         self.steps.step(levels)

@@ -58,11 +58,11 @@ class ScaledTransform:
         tables, self._waves, self._table = scaled_tables(truncation)
         wide, self._pool = without_range(scales.arithmetic), Pool()
         self._arguments = truncation, uniform_backend("scaled", scales.arithmetic), tables, wide
-        self._noting = _Stages(truncation, wide, tables, wide)
+        self._noting = _StagesInFormat(truncation, wide, tables, wide)
 
     @cached_property
-    def _scaled(self) -> _Stages:
-        return _Stages(*self._arguments)
+    def _scaled(self) -> _StagesInFormat:
+        return _StagesInFormat(*self._arguments)
 
     def to_grid(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Fields (fields, nlon, nlat) of (coefficients, 2 fields)."""
@@ -119,7 +119,7 @@ def _rescale(values, factors, largest, out):
             out[f, i] = (np.inf if abs(value) > largest else value) * factors[f]
 
 
-class _Stages:
+class _StagesInFormat:
     """The four stages in one arithmetic; arrays come and go in binary64."""
 
     def __init__(self, truncation: Truncation, backend: Backend, tables: tuple, wide: Backend):

@@ -1,4 +1,4 @@
-"""How often the stated bound covers the true price: the bound's own test.
+"""Shares of prices within their stated bound: the bound's own test.
 
 A case is priced with many seeds in each arithmetic. With N seeds a bound that holds with the stated
 probability c covers the truth in at least c N - 3 sqrt(N c (1 - c)) of them, but once in a

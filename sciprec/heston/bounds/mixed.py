@@ -1,4 +1,4 @@
-"""How many paths in which arithmetic: sizes of the levels from variances and modelled costs.
+"""Numbers of paths in each arithmetic: sizes of the levels from variances and modelled costs.
 
 Costs are those of a machine that has the arithmetic, not the time of an emulation, and no clock is
 read: a seed gives the same sizes, and so the same bits, wherever and on however many threads.

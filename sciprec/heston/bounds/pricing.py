@@ -68,7 +68,7 @@ class LevelRow:
 
 @dataclass(frozen=True, repr=False)
 class BoundedResult(Shown):
-    """How a result with a bound was made.
+    """The making of a result with a bound.
 
     Attributes:
         payoffs: as given, a tuple.
@@ -103,7 +103,7 @@ class BoundedResult(Shown):
     fixed_point: dict | None
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each number with its bound and what it is of, as plain data."""
+        """Rows of numbers with their bounds and names, as plain data."""
         raise NotImplementedError
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -170,7 +170,7 @@ class PriceResult(BoundedResult):
         return price_dataset(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each payoff with its parameters, its price, and the parts of its bound, as plain data."""
+        """Rows of payoffs with their parameters, price, and parts of its bound, as plain data."""
         rows = []
         for k, payoff in enumerate(self.payoffs):
             row = {"payoff": payoff.name} | asdict(cast(Any, payoff))

@@ -103,7 +103,7 @@ class GreeksResult(BoundedResult):
         return greeks_dataset(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each payoff's greeks with the parts of their bounds, as plain data."""
+        """Rows of greeks with the parts of their bounds, as plain data."""
         rows = []
         for k, payoff in enumerate(self.payoffs):
             for column, name in enumerate(self.greeks):

@@ -39,7 +39,7 @@ class RareGreeks(Rare):
 
     @property
     def counts(self):
-        """How many rows every payoff has."""
+        """The number of rows of each payoff."""
         return [len(names) for names in self.names]
 
     @property

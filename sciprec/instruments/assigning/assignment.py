@@ -42,7 +42,7 @@ from sciprec.precision.rewriting.syntax import plain_function
 
 
 class Assignment(Mapping[Hashable, str], Shown):
-    """Which operations of a computation are in which format.
+    """A choice of formats for the operations of a computation.
 
     An operation in format F takes its operands rounded to F, literals and integers too, and rounds
     its result to F. Loads, stores, copies, signs, min, max and comparisons round nothing: only an
@@ -192,9 +192,9 @@ class Assignment(Mapping[Hashable, str], Shown):
     # ---- as plain data -------------------------------------------------------------------------
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data: what a file holds."""
+        """Return plain data: the content of a file."""
         rows = [
-            {"format": self._formats[key], **_said(place)} for key, place in self.places.items()
+            {"format": self._formats[key], **_row_of(place)} for key, place in self.places.items()
         ]
         more = {"rounds": self.rounds} if self.everything else {}
         return {
@@ -368,7 +368,7 @@ def _named(backend: Any) -> str:
     return name
 
 
-def _said(place: Place) -> dict[str, Any]:
+def _row_of(place: Place) -> dict[str, Any]:
     """The settings of a place, as plain data."""
     nothing = asdict(Place(place.by))
     data = {k: v for k, v in asdict(place).items() if v != nothing[k]}

@@ -149,7 +149,7 @@ class ByRow(TakingOperands):
         return _marked(self.finish(b, r, row), row)
 
     def finish(self, b, r, row):
-        """By adding and subtracting 1.5 * 2^k, whose spacing is the format's at r."""
+        """Round by adding and subtracting 1.5 * 2^k, whose spacing is the format's at r."""
         scale, least = constant_at(b, row, rows.SCALE), constant_at(b, row, rows.LEAST)
         power = V64.masked(b, r, V64.exponent)
         power = b.select(b.fcmp_ordered(">", power, least), power, least)
@@ -209,7 +209,7 @@ class ByAnyRow(ByRow):
         return _marked(rounded, row)
 
     def _by_rule(self, b, r, error, row):
-        """As `Sticky.finish`, the format read from the row."""
+        """Round as `Sticky.finish` does, the format read from the row."""
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
         inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
         opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)

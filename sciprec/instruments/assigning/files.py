@@ -16,7 +16,7 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import choice, refused, shown
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError, meant
-from sciprec.instruments.assigning.places import BY, Call, Place, renamed
+from sciprec.instruments.assigning.places import BY, CallLine, Place, renamed
 from sciprec.precision.compiled import cache_files
 
 SCHEMA = 1
@@ -30,7 +30,7 @@ _OF_CALL = ("function", "file", "line", "source", "twin", "twins")
 LONGEST_NAME = 100
 """Characters of a name, which names of other files hold."""
 _DIGEST = re.compile("[0-9a-f]{12}")
-_kept: dict[str, str] = {}
+_texts: dict[str, str] = {}
 
 
 def write(path: str | Path, content: dict[str, Any]) -> Path:
@@ -154,7 +154,7 @@ def _place(by: str, row: dict[str, Any], number: int) -> Place:
     return Place(by, **values, calls=_calls(row.get("calls", []), values.get("text", ""), number))
 
 
-def _calls(rows: Any, text: str, number: int) -> tuple[Call, ...]:
+def _calls(rows: Any, text: str, number: int) -> tuple[CallLine, ...]:
     """The lines of a chain of calls."""
     where = f"[[format]] number {number}: "
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -165,7 +165,7 @@ def _calls(rows: Any, text: str, number: int) -> tuple[Call, ...]:
         for key in _OF_CALL[:4]:
             if key not in row:
                 raise InputError(f"{where}the key '{key}' is missing in calls")
-        calls.append(Call(**_values(row, _OF_CALL, number)))
+        calls.append(CallLine(**_values(row, _OF_CALL, number)))
     if rows and len(rows) != text.count(" > "):
         raise InputError(
             f"{where}calls has {len(rows)} lines and text, {shown(text)}, {text.count(' > ')}; "
@@ -227,16 +227,16 @@ def digest_of(content: dict[str, Any]) -> str:
 
 def keep(digest: str, content: dict[str, Any]) -> None:
     """Let this process and others find what an assignment says by its digest."""
-    if digest not in _kept:
-        _kept[digest] = text_of(content)
-        cache_files.write(_place_of(digest), _kept[digest].encode())
+    if digest not in _texts:
+        _texts[digest] = text_of(content)
+        cache_files.write(_place_of(digest), _texts[digest].encode())
 
 
 def kept(digest: str) -> Read | None:
     """The kept content of the assignment of this digest; None where it was not kept, or is damaged
     by now.
     """
-    if digest not in _kept:
+    if digest not in _texts:
         stored = cache_files.read(_place_of(digest)) if _DIGEST.fullmatch(digest) else None
         if stored is None:
             return None
@@ -247,8 +247,8 @@ def kept(digest: str) -> Read | None:
             damaged = True
         if damaged:
             return cache_files.discard(_place_of(digest), "it is damaged")
-        _kept[digest] = text
-    return parsed(tomllib.loads(_kept[digest]), digest)
+        _texts[digest] = text
+    return parsed(tomllib.loads(_texts[digest]), digest)
 
 
 def _place_of(digest: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sciprec.foundation.errors import InputError, meant
 from sciprec.instruments.assigning.origins import own_place
-from sciprec.instruments.assigning.places import Call, Place, is_in, joined, known_as, place_of
+from sciprec.instruments.assigning.places import CallLine, Place, is_in, joined, known_as, place_of
 from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.instruments.assigning.rows import NEAREST
 from sciprec.precision.formats.backend import Arithmetic
@@ -55,8 +55,8 @@ class Matching:
         rows = self.program.layout.rows
         self._origins = [own_place(self.program, row) for row in rows]
         self._files = {o.file for o in self._origins}
-        self._own = kernel.__code__.co_filename
-        self._places = {key: self._moved(self._found(p)) for key, p in assignment.places.items()}
+        self._file = kernel.__code__.co_filename
+        self._places = {key: self._moved(self._resolved(p)) for key, p in assignment.places.items()}
         self._rows: dict[Hashable, int] = {}
         self.arithmetics: list[Arithmetic] = [assignment.arithmetic()] * len(rows)
         self._give()
@@ -93,7 +93,7 @@ class Matching:
             return replace(place, text=joined([self._line_now(c) for c in place.calls], function))
         return replace(place, line=self._line_now(place)) if place.source else place
 
-    def _line_now(self, place: Place | Call) -> int:
+    def _line_now(self, place: Place | CallLine) -> int:
         """The number that a line has now, of its text and its function."""
         origins = self._of_function(place)
         if not origins:
@@ -120,12 +120,12 @@ class Matching:
             "cannot be told: make the assignment again"
         )
 
-    def _found(self, place: Place) -> Place:
+    def _resolved(self, place: Place) -> Place:
         """A place in the one file of the kernel's that it is in: numbers alone are lines of the
         kernel's own file, and of a line whose source is known a file of that name is enough.
         """
         if not place.file:
-            return replace(place, file=self._own) if place.by in ("line", "operation") else place
+            return replace(place, file=self._file) if place.by in ("line", "operation") else place
         files = {file for file in self._files if place.is_in(file)}
         if not files and place.source:
             name = Path(place.file).name
@@ -137,9 +137,9 @@ class Matching:
             )
         return replace(place, file=files.pop()) if len(files) == 1 else place
 
-    def _of_function(self, place: Place | Call) -> list[Origin]:
+    def _of_function(self, place: Place | CallLine) -> list[Origin]:
         """The origins in a place's function: those of calls where the place is a call."""
-        origins = self._calls if isinstance(place, Call) else self._origins
+        origins = self._calls if isinstance(place, CallLine) else self._origins
         return [o for o in origins if o.function == place.function and is_in(o.file, place.file)]
 
     @cached_property
@@ -170,13 +170,13 @@ class Matching:
                 continue
             raise InputError(
                 f"kernel '{self.kernel.__name__}' "
-                f"({known_as(self._own)}) has no operation in {place}{self._elsewhere(place)}; "
+                f"({known_as(self._file)}) has no operation in {place}{self._elsewhere(place)}; "
                 f"{self._nearest(key, place)}"
             )
 
     def _elsewhere(self, place: Place) -> str:
         """The file of a place, where the kernel has nothing in it."""
-        has = not place.file or any(place.is_in(file) for file in self._files | {self._own})
+        has = not place.file or any(place.is_in(file) for file in self._files | {self._file})
         return "" if has else f" in a file '{place.file}'"
 
     @property
@@ -190,7 +190,7 @@ class Matching:
             if not self.every:
                 return "it has no operation on floating-point numbers"
             return nearest_line(place, self.every)
-        names = [str(p.key(known_as(self._own))) for p in self.every]
+        names = [str(p.key(known_as(self._file))) for p in self.every]
         listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
         return f"it has {listed}{meant(str(key), names)}"
 

@@ -1,4 +1,4 @@
-"""Which places of assignments kernels have: those of a run, and of this process so far."""
+"""Places of assignments that kernels have: those of a run, and of this process so far."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ class _Met(dict[str, set["Place"]]):
 _ever = _Met()
 _runs: list[_Met] = []
 """Of every run that goes on, in whatever thread its kernels are lifted."""
-_own: ContextVar[_Met | None] = ContextVar("places met in this run", default=None)
+_current: ContextVar[_Met | None] = ContextVar("places met in this run", default=None)
 _of_kernels: WeakKeyDictionary[Lifted, tuple[str, Matching]] = WeakKeyDictionary()
 
 
 @contextmanager
 def one_run() -> Iterator[None]:
     """Places that are met inside count, and none from before."""
-    met = _Met()
-    _runs.append(met)
-    before = _own.set(met)
+    places = _Met()
+    _runs.append(places)
+    before = _current.set(places)
     try:
         yield
     finally:
-        _own.reset(before)
-        _runs[:] = [run for run in _runs if run is not met]
+        _current.reset(before)
+        _runs[:] = [run for run in _runs if run is not places]
 
 
 def note(digest: str, places: Iterable[Place]) -> None:
     """Note places of an assignment that a kernel has."""
     listed = list(places)
-    for met in (_ever, *_runs):
-        met.setdefault(digest, set()).update(listed)
+    for run in (_ever, *_runs):
+        run.setdefault(digest, set()).update(listed)
 
 
 def met_places(digest: str) -> set[Place]:
     """The places of an assignment that kernels of this run have, or, outside of one, ever had."""
-    current = _own.get()
+    current = _current.get()
     return (_ever if current is None else current).get(digest, set())
 
 
 def kernels_of(digest: str) -> list[Matching]:
     """Matchings of an assignment with kernels of the current run; none outside of a run."""
-    current = _own.get()
+    current = _current.get()
     return [] if current is None else current.kernels.get(digest, [])
 
 

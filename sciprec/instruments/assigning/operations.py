@@ -81,20 +81,20 @@ OWN: dict[str, Callable] = {
 
 
 def operations_by(
-    technique: Native, variant: RowVariant, backend: Backend | None = None, **own: Callable
+    technique: Native, variant: RowVariant, backend: Backend | None = None, **further: Callable
 ) -> Operations:
-    """Operations of binary64 in a format of their own: one that is known, or one for each row.
+    """Operations of binary64 in a format of their own: one for all, or one for each row.
 
     Args:
         technique: of every operation.
         variant: what operations do with rows of a table.
         backend: of the variables that numbers are in; left out, binary64.
-        own: what makes further operations.
+        further: what makes further operations.
     """
     wide = FORMATS["binary32" if technique.carrier == F32 else "binary64"]
     storage = rounder(Arithmetic(wide), technique.carrier, 0)
     roles = storage, technique, technique, technique
-    return Operations(backend or resolve_backend("fp64"), 0, variant, roles, {**OWN, **own})
+    return Operations(backend or resolve_backend("fp64"), 0, variant, roles, {**OWN, **further})
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Where in the user's source the operations of a program stand."""
+"""Places of the operations of a program in the user's source."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _OPERATION = re.compile(
 
 
 @dataclass(frozen=True)
-class Call:
+class CallLine:
     """A line that calls a function, see `Place`.
 
     Args:
@@ -42,6 +42,9 @@ class Call:
     source: str
     twin: int = 0
     twins: int = 0
+
+
+Call = CallLine  # its name in older pickles
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Place:
     names: str = ""
     twin: int = 0
     twins: int = 0
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallLine, ...] = ()
 
     def key(self, file: str = "") -> Hashable:
         """The name of the place in an assignment for a kernel of this file; "" for several."""
@@ -185,10 +188,10 @@ def joined(lines: Sequence[int], function: str) -> str:
     return " > ".join([*(f"line {line}" for line in lines), function])
 
 
-def calls_of(program: Program, row: Row) -> list[Call]:
+def calls_of(program: Program, row: Row) -> list[CallLine]:
     """The user's calls that lead to a row."""
     return [
-        Call(o.function, known_as(o.file), o.line, o.source, *_alike(o))
+        CallLine(o.function, known_as(o.file), o.line, o.source, *_alike(o))
         for o in _own_chain(program, row)[:-1]
     ]
 
@@ -199,7 +202,7 @@ def _own_chain(program: Program, row: Row) -> list[Origin]:
 
 
 def _alike(origin: Origin) -> tuple[int, int]:
-    """Which of several lines that read alike it is, and how many there are."""
+    """The number of a line among those that read alike, and their count."""
     return (origin.twin, origin.twins) if origin.twins > 1 else (0, 0)
 
 

@@ -57,7 +57,7 @@ class Policy:
 
     @property
     def text(self) -> str:
-        """As the name of a backend."""
+        """The policy as the name of a backend."""
         lists = [f"{k}={'+'.join(v)}" for k, v in (("allow", self.allow), ("deny", self.deny)) if v]
         return ",".join(
             [f"policy:{self.name}", f"narrow={self.narrow}", f"wide={self.wide}", *lists]

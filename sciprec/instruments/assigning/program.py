@@ -19,7 +19,7 @@ from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rounding.variant import RowVariant
 
 
-class _Rows(Frame):
+class _SharedRows(Frame):
     """A frame whose operations that round share a row where their place is the same.
 
     Args:
@@ -124,7 +124,7 @@ class InRows(Numbers):
 
     def frame(self, program: Program) -> Frame:
         """Return rows for a function, shared as `by` says."""
-        return _Rows(partial(self._place, program))
+        return _SharedRows(partial(self._place, program))
 
     def _place(self, program: Program, site: int) -> Hashable:
         """The key that sites of one row share in a function: one for all of the engine's own."""

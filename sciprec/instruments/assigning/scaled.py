@@ -44,7 +44,7 @@ _FEW_BITS = 2  # every format has them
 _LITERAL = "significand"
 
 
-class _Scaled(ByRow):
+class _ScaledOperations(ByRow):
     """Operations in the range of their place, on operands of any range."""
 
     scale_word = rows.SCALE
@@ -66,7 +66,7 @@ class _Scaled(ByRow):
         return self.sum_of_binary64(b, x, y, row)
 
 
-class _Noted(_Scaled):
+class _Noted(_ScaledOperations):
     """Operations on operands of any range, themselves without one; rows note results' sizes."""
 
     scale_word = _FIRST_BIN + recording.BINS
@@ -96,7 +96,7 @@ def _variant(layout: str) -> RowVariant:
 @lru_cache(maxsize=2)
 def operations_of(layout: str) -> Operations:
     """The (shared) operations of a layout, `SCALED` or `NOTED`."""
-    technique = {SCALED: _Scaled, NOTED: _Noted}[layout]()
+    technique = {SCALED: _ScaledOperations, NOTED: _Noted}[layout]()
     return operations_by(technique, _variant(layout), **{_LITERAL: _literal})
 
 
@@ -250,7 +250,7 @@ class Scalable:
 
     @property
     def rows(self) -> list[Row]:
-        """Its places, in their order."""
+        """The places of the program, in their order."""
         return self.program.layout.rows
 
     def table(
@@ -305,12 +305,12 @@ def largest_of(notes: np.ndarray) -> np.ndarray:
 
 
 def spread_of(notes: np.ndarray) -> np.ndarray:
-    """How many numbers of each size each row has noted, as `exponents` of a `Profile`."""
+    """Counts of the numbers of each size by row, as `exponents` of a `Profile`."""
     return notes[:-1, _FIRST_BIN : _FIRST_BIN + recording.BINS].copy()
 
 
 def _bits(x: float) -> int:
-    """How many bits the significand of a number needs."""
+    """The number of bits of the significand of a number."""
     if not math.isfinite(x) or x == 0.0:
         return 0
     over = abs(x.as_integer_ratio()[0])

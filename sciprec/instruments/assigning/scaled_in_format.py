@@ -61,7 +61,7 @@ def table(exponents: Sequence[int]) -> np.ndarray:
     return np.stack([np.ldexp(1.0, k), np.ldexp(1.0, -k)], axis=1).astype(np.float32)
 
 
-class _ScaledInFormat(Native):
+class _FormatAtScale(Native):
     """Operations of a known format at the scale of their row, on binary32 variables.
 
     Args:
@@ -147,4 +147,4 @@ def holds(literals: Sequence[float]) -> bool:
 @lru_cache(maxsize=64)
 def operations_in(arithmetic: Arithmetic) -> Operations:
     """The (shared) operations of an arithmetic at the scales of their rows."""
-    return operations_by(_ScaledInFormat(arithmetic), variant(arithmetic), backend(arithmetic))
+    return operations_by(_FormatAtScale(arithmetic), variant(arithmetic), backend(arithmetic))

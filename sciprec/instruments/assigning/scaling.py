@@ -45,7 +45,7 @@ MOST = 200
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the places of a model get their scales.
+    """The way in which the places of a model get their scales.
 
     Args:
         mode: "static", from a profile; "dynamic", from there on changed where numbers overflow.
@@ -89,7 +89,7 @@ class ScaledBackend(HandedBackend):
 
     @property
     def scaling(self) -> Scaling:
-        """How the places get their scales."""
+        """The way in which the places get their scales."""
         return cast("Scaling", self.maker)
 
     @property
@@ -252,7 +252,7 @@ def reach(arithmetic: Arithmetic) -> int:
     return scaled_in_format.REACH if scaled_in_format.serves(arithmetic) else MOST
 
 
-def scale_exponent(what: str, scale: Any, most: int = MOST) -> int:
+def scale_exponent(label: str, scale: Any, most: int = MOST) -> int:
     """k of a scale 2^k, from -most to most.
 
     Raises:
@@ -265,7 +265,7 @@ def scale_exponent(what: str, scale: Any, most: int = MOST) -> int:
         fraction, exponent = 0.0, 0
     if fraction != 0.5 or not -most <= exponent - 1 <= most:
         raise InputError(
-            f"the scale of {what} is {shown(scale)}; accepted: powers of two from 2^-{most} to "
+            f"the scale of {label} is {shown(scale)}; accepted: powers of two from 2^-{most} to "
             f"2^{most}, such as 1024.0 or 0.0625"
         )
     return exponent - 1

@@ -87,7 +87,7 @@ class _Clones:
 
     def definition(self, tree: ast.FunctionDef, base: int) -> ast.FunctionDef:
         """Return a function whose first row in the table is `base`, its formats known."""
-        return ast.fix_missing_locations(_InFormats(self, base).definition(tree))
+        return ast.fix_missing_locations(_FormatGiver(self, base).definition(tree))
 
     def clone(self, function: str, base: int) -> str:
         """The name of a function whose first row in the table is `base`."""
@@ -123,7 +123,7 @@ class _Clones:
         return label
 
 
-class _InFormats(ast.NodeTransformer):
+class _FormatGiver(ast.NodeTransformer):
     """Gives the operations of a function their formats.
 
     Args:
@@ -214,7 +214,7 @@ class _InFormats(ast.NodeTransformer):
 
     def _inner(self, called: str, base: int) -> str:
         """The name of a function defined inside, whose first row is `base`."""
-        inner = _InFormats(self.clones, base)
+        inner = _FormatGiver(self.clones, base)
         inner.inner, inner.made = self.inner, self.made
         definition = inner.definition(_copy(self.inner[called]))
         text = ast.unparse(ast.fix_missing_locations(definition))

@@ -44,7 +44,7 @@ class Stage:
         ]
 
     def in_words(self, policy: str) -> str:
-        """How a policy has it."""
+        """The word for its arithmetic under a policy."""
         if self.always:
             return self.always
         return "narrow" if (self.allowed if policy == "O1" else not self.denied) else "wide"

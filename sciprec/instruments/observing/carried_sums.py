@@ -228,7 +228,7 @@ def _note(row, element, x, d, new):
 
 @njit
 def _step(size):
-    """Of the elements of an array each so many is followed."""
+    """The distance between the elements of an array that are followed."""
     return 1 + (size - 1) // ELEMENTS
 
 

@@ -40,7 +40,7 @@ class CarriedSum:
     text: str
 
 
-class _Sums(Hooks):
+class _SumHooks(Hooks):
     """Calls around the operands of carried sums, and behind the statements."""
 
     def __init__(self, kernel, sums: dict[CarriedSum, int], rewriter):
@@ -112,7 +112,7 @@ _SIGNS = {"add": 1.0, "iadd": 1.0, "sub": -1.0, "isub": -1.0}
 
 def losing(kernel, sums: dict[CarriedSum, int]) -> Observer:
     """An observer of the carried sums of a kernel, which it numbers from 0 on in `sums`."""
-    return Observer(partial(_Sums, kernel, sums), _IMPORTS, "sp_lose_")
+    return Observer(partial(_SumHooks, kernel, sums), _IMPORTS, "sp_lose_")
 
 
 def _terms(node, target: ast.expr) -> list[tuple[ast.AST, bool]]:

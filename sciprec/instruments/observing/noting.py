@@ -284,11 +284,11 @@ class _Returns(_Exits):
         return [assignment, *self.ends(), ast.Return(name(returned))]
 
 
-def noting(kernel, watched: Sequence[Watched], found: Found | None = None) -> Observer:
+def noting(kernel, watched: Sequence[Watched], notes: Found | None = None) -> Observer:
     """An observer that notes what is watched of a kernel, whose functions given as arguments are
-    lifted one by one; what it finds is put into `found`.
+    lifted one by one; what it finds is put into `notes`.
     """
-    return Observer(partial(_Notes, kernel, tuple(watched), found or Found()), _IMPORTS, "sp_note_")
+    return Observer(partial(_Notes, kernel, tuple(watched), notes or Found()), _IMPORTS, "sp_note_")
 
 
 def found_in(kernel, watched: Sequence[Watched]) -> Found:
@@ -311,9 +311,9 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
     if names:
         variables = sorted(findings.names)
         near = dict.fromkeys(meant(item, variables) for item in names)
-        what = "is no variable" if len(names) == 1 else "are no variables"
+        words = "is no variable" if len(names) == 1 else "are no variables"
         raise InputError(
-            f"watch names {', '.join(map(repr, names))}, which {what} of kernel "
+            f"watch names {', '.join(map(repr, names))}, which {words} of kernel "
             f"'{kernel.__name__}'; known: {', '.join(variables)}{''.join(near)}; of a kernel "
             "that it calls watch a line, as in line:38"
         )

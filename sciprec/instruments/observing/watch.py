@@ -101,10 +101,10 @@ def watching(place: int | None, filling: int, most_steps: int, most_elements: in
     _TABLE[:] = 0
     _TABLE[[_PLACE, _FILLING]] = _NOWHERE if place is None else place, filling
     _TABLE[[_STEPS, _MOST, _READ]] = most_steps, most_elements, _NOWHERE
-    yield lambda: _seen(most_steps)
+    yield lambda: _findings(most_steps)
 
 
-def _seen(most_steps: int) -> Seen:
+def _findings(most_steps: int) -> Seen:
     overruns, overflows = _TABLE[_HEAD + PLACES :].reshape(2, _RECORDS, _WIDTH).tolist()
     return Seen(
         reached=frozenset(np.flatnonzero(_TABLE[_HEAD : _HEAD + PLACES]).tolist()),

@@ -47,7 +47,7 @@ _EXPONENTIAL_ALONE = 40.0
 
 
 @compiled
-def _kept(pair, plain):
+def _unless_plain(pair, plain):
     """A pair that was made, or the plain value where it is beyond the range."""
     if abs(pair[0]) < math.inf and abs(pair[1]) < math.inf:
         return pair[0], pair[1]
@@ -75,7 +75,7 @@ def _unknown():
 def _exp(x, plain):
     if not abs(x[0]) < 745.0:
         return plain, 0.0
-    return _kept(exp_of(x), plain)
+    return _unless_plain(exp_of(x), plain)
 
 
 @compiled
@@ -84,14 +84,14 @@ def _exp2(x, plain):
         return plain, 0.0
     k = math.floor(x[0] + 0.5)
     result = exp_of(times(minus(x, (k, 0.0)), (LN2[0], LN2[1])))
-    return _kept(scaled(result, int(k)), plain)
+    return _unless_plain(scaled(result, int(k)), plain)
 
 
 @_straight
 def _expm1(x, plain):
     if not abs(x[0]) < 710.0:
         return plain, 0.0
-    return _kept(expm1_of(x) if x[0] < 300.0 else exp_of(x), plain)
+    return _unless_plain(expm1_of(x) if x[0] < 300.0 else exp_of(x), plain)
 
 
 @compiled
@@ -106,11 +106,11 @@ def _sinh(x, plain):
     if not abs(x[0]) < 711.0:
         return plain, 0.0
     if abs(x[0]) < _EXPONENTIAL_ALONE:
-        return _kept(_small_sinh(x), plain)
+        return _unless_plain(_small_sinh(x), plain)
     if x[0] > 0.0:
-        return _kept(_grown(x), plain)
+        return _unless_plain(_grown(x), plain)
     result = _grown((-x[0], -x[1]))
-    return _kept((-result[0], -result[1]), plain)
+    return _unless_plain((-result[0], -result[1]), plain)
 
 
 @compiled
@@ -118,8 +118,8 @@ def _cosh(x, plain):
     if not abs(x[0]) < 711.0:
         return plain, 0.0
     if abs(x[0]) < _EXPONENTIAL_ALONE:
-        return _kept(_small_cosh(x), plain)
-    return _kept(_grown(x if x[0] > 0.0 else (-x[0], -x[1])), plain)
+        return _unless_plain(_small_cosh(x), plain)
+    return _unless_plain(_grown(x if x[0] > 0.0 else (-x[0], -x[1])), plain)
 
 
 @_straight
@@ -129,7 +129,7 @@ def _tanh(x, plain):
     size = x if x[0] >= 0.0 else (-x[0], -x[1])
     grown = expm1_of((2.0 * size[0], 2.0 * size[1]))
     result = by(grown, plus(grown, (2.0, 0.0)))
-    return _kept(result if x[0] >= 0.0 else (-result[0], -result[1]), plain)
+    return _unless_plain(result if x[0] >= 0.0 else (-result[0], -result[1]), plain)
 
 
 @compiled
@@ -138,10 +138,10 @@ def _log(x, plain):
         return plain, 0.0
     if x[0] < 2.0**-900:  # rests of products would vanish
         grown = log_of((x[0] * 2.0**200, x[1] * 2.0**200))
-        return _kept(minus(grown, times((200.0, 0.0), (LN2[0], LN2[1]))), plain)
+        return _unless_plain(minus(grown, times((200.0, 0.0), (LN2[0], LN2[1]))), plain)
     if 0.5 < x[0] < 1.5:
-        return _kept(log1p_of(minus(x, (1.0, 0.0))), plain)
-    return _kept(log_of(x), plain)
+        return _unless_plain(log1p_of(minus(x, (1.0, 0.0))), plain)
+    return _unless_plain(log_of(x), plain)
 
 
 @compiled
@@ -150,14 +150,14 @@ def _log2(x, plain):
         return plain, 0.0
     exponent = math.frexp(x[0])[1] if not 0.5 < x[0] < 1.5 else 0
     result = by(_log(scaled(x, -exponent), 0.0), (LN2[0], LN2[1]))
-    return _kept(plus((float(exponent), 0.0), result), plain)
+    return _unless_plain(plus((float(exponent), 0.0), result), plain)
 
 
 @compiled
 def _log10(x, plain):
     if not 0.0 < x[0] < math.inf:
         return plain, 0.0
-    return _kept(by(_log(x, 0.0), LN10), plain)
+    return _unless_plain(by(_log(x, 0.0), LN10), plain)
 
 
 @_straight
@@ -165,21 +165,21 @@ def _log1p(x, plain):
     if not -1.0 < x[0] < math.inf:
         return _log(plus((1.0, 0.0), x), plain) if x[0] == -1.0 else (plain, 0.0)
     if abs(x[0]) <= 0.5:
-        return _kept(log1p_of(x), plain)
+        return _unless_plain(log1p_of(x), plain)
     return _log(plus((1.0, 0.0), x), plain)
 
 
 @_straight
 def _sin(x, plain):
     if abs(x[0]) < _LARGEST_ANGLE:
-        return _kept(sincos_of(x)[0], plain)
+        return _unless_plain(sincos_of(x)[0], plain)
     return _unknown()
 
 
 @compiled
 def _cos(x, plain):
     if abs(x[0]) < _LARGEST_ANGLE:
-        return _kept(sincos_of(x)[1], plain)
+        return _unless_plain(sincos_of(x)[1], plain)
     return _unknown()
 
 
@@ -187,7 +187,7 @@ def _cos(x, plain):
 def _tan(x, plain):
     if abs(x[0]) < _LARGEST_ANGLE:
         sine, cosine = sincos_of(x)
-        return _kept(by(sine, cosine), plain)
+        return _unless_plain(by(sine, cosine), plain)
     return _unknown()
 
 
@@ -248,8 +248,8 @@ def _acos(x, plain):
 def _atan2(x, of, plain):
     size = max(abs(x[0]), abs(of[0]))
     if not 0.0 < size < math.inf or x[0] == 0.0:
-        return (plain, 0.0) if x[0] != 0.0 or of[0] >= 0.0 else _kept((plain, 0.0), plain)
-    return _kept(sum_of(plain, angle_left(x, of, plain)), plain)
+        return (plain, 0.0) if x[0] != 0.0 or of[0] >= 0.0 else _unless_plain((plain, 0.0), plain)
+    return _unless_plain(sum_of(plain, angle_left(x, of, plain)), plain)
 
 
 @compiled
@@ -273,7 +273,7 @@ def _asinh(x, plain):
         square = times(size, size)
         grown = plus((1.0, 0.0), root(plus((1.0, 0.0), square)))
         result = _log1p(plus(size, by(square, grown)), 0.0)
-    return _kept(result if x[0] > 0.0 else (-result[0], -result[1]), plain)
+    return _unless_plain(result if x[0] > 0.0 else (-result[0], -result[1]), plain)
 
 
 @compiled
@@ -282,9 +282,9 @@ def _acosh(x, plain):
     if not 0.0 < above[0] < math.inf:
         return _unknown() if above[0] < 0.0 else (plain, 0.0)
     if x[0] > 2.0**60:
-        return _kept(plus(_log(x, 0.0), (LN2[0], LN2[1])), plain)
+        return _unless_plain(plus(_log(x, 0.0), (LN2[0], LN2[1])), plain)
     product = root(times(above, plus(above, (2.0, 0.0))))
-    return _kept(_log1p(plus(above, product), 0.0), plain)
+    return _unless_plain(_log1p(plus(above, product), 0.0), plain)
 
 
 @_straight
@@ -295,7 +295,7 @@ def _atanh(x, plain):
         return _unknown() if away[0] < 0.0 else (plain, 0.0)
     result = _log1p(by((2.0 * size[0], 2.0 * size[1]), away), 0.0)
     result = (0.5 * result[0], 0.5 * result[1])
-    return _kept(result if x[0] >= 0.0 else (-result[0], -result[1]), plain)
+    return _unless_plain(result if x[0] >= 0.0 else (-result[0], -result[1]), plain)
 
 
 @compiled
@@ -312,7 +312,7 @@ def _pow(x, exponent, plain):
     if not abs(power[0]) < 745.0:
         return plain, 0.0
     result = exp_of(power)
-    return _kept((-result[0], -result[1]) if x[0] < 0.0 and is_odd else result, plain)
+    return _unless_plain((-result[0], -result[1]) if x[0] < 0.0 and is_odd else result, plain)
 
 
 @compiled
@@ -320,7 +320,7 @@ def _erf(x, plain):
     if not 0.0 < abs(x[0]) < math.inf:
         return plain, 0.0
     if abs(x[0]) < 1.5:
-        return _kept(erf_of(x, 1e-34), plain)
+        return _unless_plain(erf_of(x, 1e-34), plain)
     if abs(x[0]) > 27.0:
         return plain, 0.0
     if x[0] > 0.0:
@@ -336,7 +336,7 @@ def _erfc(x, plain):
         return minus((2.0, 0.0), erfc_of_large((-x[0], -x[1])))
     if x[0] < 1.5:
         return minus((1.0, 0.0), erf_of(x, 1e-34))
-    return _kept(erfc_of_large(x), plain)
+    return _unless_plain(erfc_of_large(x), plain)
 
 
 @compiled
@@ -353,9 +353,9 @@ def _gamma(x, plain):
         return plain, 0.0
     if x[0] > 0.0:
         log_gamma, divisor = log_gamma_of(x)
-        return _kept(by(exp_of(log_gamma), divisor), plain)
+        return _unless_plain(by(exp_of(log_gamma), divisor), plain)
     log_gamma, divisor = log_gamma_of(minus((1.0, 0.0), x))
-    return _kept(by(times(PI, divisor), times(_sinpi(x), exp_of(log_gamma))), plain)
+    return _unless_plain(by(times(PI, divisor), times(_sinpi(x), exp_of(log_gamma))), plain)
 
 
 @compiled
@@ -366,11 +366,11 @@ def _lgamma(x, plain):
         return 0.0, 0.0
     if x[0] > 0.0:
         log_gamma, divisor = log_gamma_of(x)
-        return _kept(minus(log_gamma, log_of(divisor)), plain)
+        return _unless_plain(minus(log_gamma, log_of(divisor)), plain)
     log_gamma, divisor = log_gamma_of(minus((1.0, 0.0), x))
     size = by(times(PI, divisor), _sinpi(x))
     size = size if size[0] > 0.0 else (-size[0], -size[1])
-    return _kept(minus(_log(size, 0.0), log_gamma), plain)
+    return _unless_plain(minus(_log(size, 0.0), log_gamma), plain)
 
 
 @compiled
@@ -378,7 +378,7 @@ def _sinc(x, plain):
     if x[0] == 0.0:
         return plain, 0.0
     if abs(x[0]) < _LARGEST_ANGLE:
-        return _kept(by(_sinpi(x), times(x, PI)), plain)
+        return _unless_plain(by(_sinpi(x), times(x, PI)), plain)
     return _unknown()
 
 
@@ -389,7 +389,7 @@ def _hypot(x, other, plain):
     exponent = -math.frexp(plain)[1]
     first, second = scaled(x, exponent), scaled(other, exponent)
     result = root(plus(times(first, first), times(second, second)))
-    return _kept(scaled(result, -exponent), plain)
+    return _unless_plain(scaled(result, -exponent), plain)
 
 
 @compiled
@@ -401,7 +401,7 @@ def _cbrt(x, plain):
     away = minus(scaled(x, 3 * exponent), times(times(size, size), size))
     step = away[0] / (3.0 * size[0] * size[0])
     step -= step * step / size[0]
-    return _kept(scaled(sum_of(size[0], step), -exponent), plain)
+    return _unless_plain(scaled(sum_of(size[0], step), -exponent), plain)
 
 
 @compiled

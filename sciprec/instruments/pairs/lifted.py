@@ -180,15 +180,15 @@ class PairLifted(Lifted):
         usual = "c" * isinstance(argument, complex)
         kind = getattr(getattr(argument, "dtype", None), "kind", usual)
         if callable(argument):
-            what = f"the function '{getattr(argument, '__name__', argument)}'"
+            words = f"the function '{getattr(argument, '__name__', argument)}'"
         elif isinstance(getattr(argument, "_numba_type_", None), types.ClassInstanceType):
-            what = f"an object of class {type(argument).__name__}"
+            words = f"an object of class {type(argument).__name__}"
         elif kind == "c":
-            what = "complex numbers"
+            words = "complex numbers"
         else:
             return self._prepared(argument)
         raise LiftError(
-            f"kernel '{self.kernel.__name__}' is given {what} as '{name}'; '{self.backend.name}' "
+            f"kernel '{self.kernel.__name__}' is given {words} as '{name}'; '{self.backend.name}' "
             "takes real numbers, arrays and tuples of these: give real and imaginary parts, fields "
             "of objects, and write calls of functions into the kernel"
         )
@@ -301,7 +301,7 @@ def _named(name: str, value: Any) -> dict[str, Pair]:
 
 
 @dataclass(frozen=True)
-class _Pairs(Companions):
+class _PairRows(Companions):
     """Numbers as pairs, whose rows are a place for marks alone."""
 
     technique: str = PAIRS
@@ -323,7 +323,7 @@ def pair_program(kernel) -> Program:
     Raises:
         LiftError: an operation that was added has no form for pairs.
     """
-    numbers = _Pairs()
+    numbers = _PairRows()
     build = Build(trust_inputs=True, may_share=False, variant=numbers.variant, numbers=numbers)
     program = Program(kernel, resolve_backend("fp64"), build)
     for operation in program.operations.values():

@@ -74,7 +74,7 @@ def _values(b, function, *points: Real) -> list[Real]:
 
 
 def _evaluated(size: Real) -> Real:
-    """By how much a value of a size may miss the function."""
+    """The largest error of a value of a size."""
     small = Real(size.b, 0.0).unless(size.compared("<", ABOUT_SMALL), SMALL)
     return size * EVALUATED + small
 
@@ -108,7 +108,7 @@ def _followed(b, function, number) -> tuple[Real, Real]:
 
 
 def _of_two(b, function, numbers, exact) -> tuple[Real, Real]:
-    """By its corners, where the function is monotone along both operands."""
+    """Enclose by corners, where the function is monotone along both operands."""
     (x_low, x_high), (y_low, y_high) = (n[3:] for n in numbers)
     if function.evaluate is hypot:
         zero = Real(b, 0.0)

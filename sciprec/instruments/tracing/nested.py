@@ -29,7 +29,7 @@ def _leaves(kind) -> list[types.Type]:
 
 
 def _axes(kind) -> int:
-    """How many axes they have, along the first element of each."""
+    """The number of axes, along the first element of each."""
     if isinstance(kind, types.Sequence):
         return 1 + _axes(kind.dtype)
     return 1 + _axes(kind[0]) if isinstance(kind, types.BaseTuple) else 0

@@ -160,11 +160,11 @@ def _to_plain(context, b, source, target, value):
     return context.cast(b, b.extract_value(value, 0), types.float64, target)
 
 
-def require_unwatched(kind: CompanionNumber, what: str) -> None:
-    """Refuse what would decide by watched numbers without a note."""
+def require_unwatched(kind: CompanionNumber, operation: str) -> None:
+    """Refuse an operation that would decide by watched numbers without a note."""
     if kind.of.watched:
         raise TypingError(
-            f"{what} decides by numbers where bound cannot follow: compare two numbers, as in "
+            f"{operation} decides by numbers where bound cannot follow: compare two numbers, as in "
             "`if x != 0.0`"
         )
 

@@ -53,7 +53,7 @@ class Parts(Companion):
         return self.made(b, value, self.fused(b, self.spread(b, local), self.mask(b, row), parts))
 
     def mask(self, b, row):
-        """Which lanes an operation's rounding goes to: 1.0 in each of them, and in lane 0."""
+        """The lanes that an operation's rounding goes to: 1.0 in each of them, and in lane 0."""
         address = b.add(row, ir.Constant(I64, 8 * self.words))
         return invariant(b, b.inttoptr(address, self.beside_kind.as_pointer()), align=8)
 
@@ -81,7 +81,7 @@ class Parts(Companion):
         """
         if self.holds_products:  # finite numbers have finite sums and products in binary64
             missed = b.fsub(rounded, near)
-            return _known(b, missed if residual is None else b.fsub(missed, residual))
+            return _or_zero(b, missed if residual is None else b.fsub(missed, residual))
         residual = b.select(rows.is_finite(b, residual), residual, ZERO)
         same = b.fcmp_ordered("==", rounded, near)
         return b.fsub(b.select(same, ZERO, b.fsub(rounded, near)), residual)
@@ -110,7 +110,7 @@ class Parts(Companion):
         if self.holds_products:  # with as many bits, rounded - larger is a number of binary64
             less = b.fcmp_ordered("<", call(b, "fabs", u), call(b, "fabs", v))
             larger, smaller = b.select(less, v, u), b.select(less, u, v)
-            local = _known(b, b.fsub(b.fsub(rounded, larger), smaller))
+            local = _or_zero(b, b.fsub(b.fsub(rounded, larger), smaller))
         else:
             local = self.local(b, rounded, *two_sum(b, u, v))
         return self.booked(b, rounded, parts, local, row)
@@ -303,6 +303,6 @@ class PartsOfWider(Parts):
         return self._widened(b, self.base.from_binary64(b, result))
 
 
-def _known(b, x):
+def _or_zero(b, x):
     """A number; nothing in the place of NaN."""
     return b.select(b.fcmp_ordered("ord", x, x), x, ZERO)

@@ -53,7 +53,7 @@ class Table:
 
     @property
     def address(self) -> int:
-        """Where a kernel finds it."""
+        """The address at which a kernel finds the table."""
         return self.words.ctypes.data
 
     def of_steps(self, masks: np.ndarray) -> None:

@@ -305,7 +305,7 @@ class Companion(Native):
         return q
 
     def times(self, b, values, q, row, floors: bool):
-        """How often a remainder takes y away from x, where `floors` as a division that rounds down
+        """The times that a remainder takes y from x, where `floors` as a division that rounds down
         has it, else one towards zero: q times, as of tested values.
         """
         return q
@@ -347,11 +347,11 @@ class _Function:
         return call_inlined(self.context, self.b, function, kinds, values)
 
     def value(self, *operands):
-        """Its value."""
+        """The value of the function."""
         return self.called(self.evaluate, *operands)
 
     def rest(self, operands, value):
-        """By how much a value in binary64 misses the function; nothing that matters in narrow
+        """The error of a value in binary64 of the function; nothing that matters in narrow
         formats, nor where the value is so small that its residual may be no number of binary64.
         """
         if self.residual is None:
@@ -361,7 +361,7 @@ class _Function:
         return b.select(tiny, ZERO, residual)
 
     def missed(self, value):
-        """By how much a value and its rest may miss the function, of a random sign."""
+        """The possible error of a value and its rest, of a random sign."""
         b, size = self.b, call(self.b, "fabs", value)
         bits, floor = BITS.get(self.evaluate, (MOST_BITS, 0.0))
         least = V64.constant(floor)

@@ -145,8 +145,8 @@ class Twin(Companion):
         leaves = b.or_(b.not_(rows.is_finite(b, rounded)), of_tested[rows.VANISHED])
         beyond = b.or_(b.not_(rows.is_finite(b, healed)), of_exact[rows.VANISHED])
         inside = b.select(beyond, call(b, "copysign", ONE, high), healed)
-        held = b.select(b.and_(leaves, b.not_(endless)), inside, rounded)
-        return self._treated(b, rounded, healed, held, row)
+        limited = b.select(b.and_(leaves, b.not_(endless)), inside, rounded)
+        return self._treated(b, rounded, healed, limited, row)
 
     def _events(self, b, rounded, plain) -> dict:
         """Word of an event -> whether a result and its rounding are one."""
@@ -159,13 +159,13 @@ class Twin(Companion):
                                   b.fcmp_ordered("!=", plain, ZERO)),
         }  # fmt: skip
 
-    def _treated(self, b, rounded, healed, held, row):
+    def _treated(self, b, rounded, healed, limited, row):
         treatment, header = rows.load(b, row, rows.TREATMENT), rows.header_of(b, row)
         steps = (rows.load(b, header, word) for word in (rows.STEP, rows.HEALED_STEP))
         now = b.and_(b.icmp_signed("==", *steps), _is(b, treatment, rows.HEALED_IN_ONE_STEP))
         heals = b.or_(_is(b, treatment, rows.HEALED), now)
         treated = b.select(heals, healed, rounded)
-        return b.select(_is(b, treatment, rows.HELD), held, treated)
+        return b.select(_is(b, treatment, rows.HELD), limited, treated)
 
     def compared(self, b, sign: str, x, y, tested, row):
         """Decide a comparison of numbers; note whether the exact ones compare otherwise,
@@ -198,7 +198,7 @@ class Twin(Companion):
         return b.select(heals, exact, tested)
 
     def _slack(self, b, x):
-        """By how much an exact value may be wrong."""
+        """The possible error of an exact value."""
         drift, doubt = self.stray(b, x)
         return b.fmul(V64.constant(SURELY), b.fadd(call(b, "fabs", drift), doubt))
 
@@ -438,7 +438,7 @@ def _unless_zero(b, x, slope):
 
 
 def _moved(b, x, slope):
-    """By how much a function moves with its operand; beside a singularity, where the slope is
+    """The move of a function with its operand; beside a singularity, where the slope is
     infinite, as a root does.
     """
     along = _unless_zero(b, x, slope)

@@ -234,11 +234,11 @@ def _warn_unusable(reason: str) -> None:
     )
 
 
-def _warn_foreign(path: Path, what: str) -> None:
+def _warn_foreign(path: Path, reason: str) -> None:
     _warn(
         "unusable",
-        f"a file of the cache folder '{path.parent}' is not read ('{path.name}' {what}): what is "
-        "in it would run as code, and is compiled anew" + _unless_trusted(what),
+        f"a file of the cache folder '{path.parent}' is not read ('{path.name}' {reason}): what is "
+        "in it would run as code, and is compiled anew" + _unless_trusted(reason),
     )
 
 

@@ -45,7 +45,7 @@ class Profile:
 
     @property
     def operations(self) -> dict[str, int]:
-        """How often each operation ran: `add`, `mul`, ..., also those of `x += y` and of literal
+        """Runs of each operation: `add`, `mul`, ..., also those of `x += y` and of literal
         powers; `load` of array elements that a kernel names, and `store`, of whole arrays too.
         """
         counts: Counter = Counter()

@@ -183,11 +183,11 @@ class FixedUnits:
         """
         facts = self._facts
         for function in np.unique(facts.functions[zero]):
-            mine = facts.functions == function
-            usable = mine & self.used
+            of_function = facts.functions == function
+            usable = of_function & self.used
             usable = usable if usable.any() else self.used
             coarsest = self.exponents[usable].max() if usable.any() else 0
-            changed = zero & mine
+            changed = zero & of_function
             self.largest[changed] = 2.0 ** float(coarsest + 1)
             self.exponents[changed] = facts.exponents(self.largest[changed], changed)
 
@@ -202,7 +202,7 @@ class FixedUnits:
         )
 
     def variant(self, literals: tuple[float, ...]) -> RowVariant:
-        """Which variant of a program these units need: `PLAIN` where every sum of two numbers of
+        """The variant of a program that these units need: `PLAIN` where every sum of two numbers of
         its places and literals has at most 53 bits, as long as it is within its range.
         """
         if self._variant is None:
@@ -313,8 +313,8 @@ def _short(spread: np.ndarray, units: np.ndarray) -> tuple[int, float]:
     """(bits short, share lost) of the numbers (rows, 120) in units 2^e (rows,)."""
     exponents = LEAST_EXPONENT + np.arange(BINS)
     below = np.subtract.outer(units - 1, exponents)  # powers of two below half a unit
-    met = np.where(spread > 0, exponents, LEAST_EXPONENT).max(axis=1, initial=LEAST_EXPONENT)
-    spread = np.where(np.subtract.outer(met, exponents) <= _NOISE, spread, 0)
+    largest = np.where(spread > 0, exponents, LEAST_EXPONENT).max(axis=1, initial=LEAST_EXPONENT)
+    spread = np.where(np.subtract.outer(largest, exponents) <= _NOISE, spread, 0)
     numbers, total = spread.ravel(), spread.sum()
     if not total:
         return 0, 0.0

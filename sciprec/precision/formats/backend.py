@@ -497,17 +497,17 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     )
 
 
-def backend_names(given: Any) -> list[str]:
+def backend_names(items: Any) -> list[str]:
     """Names of arithmetics from names, and from assignments in their place.
 
     Raises:
         InputError: something is neither.
     """
-    if hasattr(given, "as_backend"):
-        given = [given]
-    if isinstance(given, (list, tuple)):
-        given = [item.as_backend().name if hasattr(item, "as_backend") else item for item in given]
-    return list(names("backends", given))
+    if hasattr(items, "as_backend"):
+        items = [items]
+    if isinstance(items, (list, tuple)):
+        items = [item.as_backend().name if hasattr(item, "as_backend") else item for item in items]
+    return list(names("backends", items))
 
 
 def table() -> list[dict]:

@@ -232,41 +232,41 @@ class MatrixUnit:
         return f"take accumulate={' or '.join(enough)}" if enough else "sum fewer products at once"
 
 
-def resolve_matrix_unit(given: str | MatrixUnit | Mapping[str, Any]) -> MatrixUnit:
+def resolve_matrix_unit(unit: str | MatrixUnit | Mapping[str, Any]) -> MatrixUnit:
     """The unit of a spec string such as "matrix:table=int8,field=fp16", or of its keys.
 
     Raises:
         InputError: it is written otherwise, with what is accepted.
     """
-    if isinstance(given, MatrixUnit):
-        return given
+    if isinstance(unit, MatrixUnit):
+        return unit
     key_names = [f.name for f in fields(MatrixUnit)]
-    if isinstance(given, Mapping):
-        for key in given:
+    if isinstance(unit, Mapping):
+        for key in unit:
             if key not in key_names:
-                raise InputError(_bad(shown(dict(given)), f"{key!r} is no key", str(key)))
-        keys = dict(given)
+                raise InputError(_bad(shown(dict(unit)), f"{key!r} is no key", str(key)))
+        keys = dict(unit)
     else:
         keys = {}
-        for part in filter(None, given.removeprefix(WORD).removeprefix(":").split(",")):
+        for part in filter(None, unit.removeprefix(WORD).removeprefix(":").split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or key not in key_names:
-                what = f"{part.strip()!r} is not key=value with a known key"
-                raise InputError(_bad(repr(given), what, key))
+                fault = f"{part.strip()!r} is not key=value with a known key"
+                raise InputError(_bad(repr(unit), fault, key))
             if key in keys:
-                raise InputError(_bad(repr(given), f"{key!r} is given twice"))
-            keys[key] = _value(given, key, value)
+                raise InputError(_bad(repr(unit), f"{key!r} is given twice"))
+            keys[key] = _value(unit, key, value)
     missing = [repr(key) for key in ("table", "field") if key not in keys]
     if missing:
-        what = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-        raise InputError(_bad(repr(given), what))
+        fault = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        raise InputError(_bad(repr(unit), fault))
     return MatrixUnit(**keys)
 
 
-def is_matrix_unit(given: object) -> bool:
+def is_matrix_unit(value: object) -> bool:
     """Whether something says a matrix unit: one, or the text of one."""
-    is_spec = isinstance(given, str) and given.partition(":")[0] == WORD
-    return isinstance(given, MatrixUnit) or is_spec
+    is_spec = isinstance(value, str) and value.partition(":")[0] == WORD
+    return isinstance(value, MatrixUnit) or is_spec
 
 
 def _value(spec: str, key: str, text: str) -> Any:
@@ -282,8 +282,8 @@ def _value(spec: str, key: str, text: str) -> Any:
     try:
         return kinds[key](text)
     except ValueError:
-        what = "a whole number" if kinds[key] is int else "a number"
-        raise InputError(_bad(repr(spec), f"{key}={text!r} is not {what}")) from None
+        kind = "a whole number" if kinds[key] is int else "a number"
+        raise InputError(_bad(repr(spec), f"{key}={text!r} is not {kind}")) from None
 
 
 def _of(name: str) -> Format:
@@ -294,9 +294,9 @@ def _written(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _bad(text: str, what: str, key: str = "") -> str:
+def _bad(text: str, fault: str, key: str = "") -> str:
     keys = [f.name for f in fields(MatrixUnit)]
     return (
-        f"malformed matrix unit {text}: {what}{meant(key, keys)}; accepted keys: "
+        f"malformed matrix unit {text}: {fault}{meant(key, keys)}; accepted keys: "
         f"{', '.join(keys)}, as in '{EXAMPLE}'"
     )

@@ -46,9 +46,9 @@ class Spec:
         except ValueError:
             raise self.refused(f"{key}={text!r} is not a whole number") from None
 
-    def refused(self, what: str, key: str = "") -> InputError:
-        """Return the error that says what is wrong, and what is accepted."""
+    def refused(self, fault: str, key: str = "") -> InputError:
+        """Return the error with the fault and the accepted keys."""
         return InputError(
-            f"malformed number format '{self.text}': {what}{meant(key, self.keys)}; "
+            f"malformed number format '{self.text}': {fault}{meant(key, self.keys)}; "
             f"accepted keys: {', '.join(self.keys)}, as in '{self.example}'"
         )

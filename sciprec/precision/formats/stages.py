@@ -90,28 +90,28 @@ STAGES: dict[str, Stages] = {
 what a matrix unit does; m and l: the last order and degree that stay in fp32."""
 
 
-def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
+def resolve_stages(stages: str | Stages | Mapping | None) -> Stages | None:
     """Return the stages of a name, or made of a table; None and "none": those of the model.
 
     Raises:
         InputError: an unknown name or key, or a number that is none.
     """
-    if given is None or isinstance(given, Stages) or isinstance(given, str) and given == "none":
-        return _checked(given) if isinstance(given, Stages) else None
-    if isinstance(given, Mapping):
+    if stages is None or isinstance(stages, Stages) or isinstance(stages, str) and stages == "none":
+        return _checked(stages) if isinstance(stages, Stages) else None
+    if isinstance(stages, Mapping):
         keys = [field.name for field in fields(Stages)]
-        for name in given:
+        for name in stages:
             if name not in keys:
                 raise InputError(
                     f"stages have the unknown key {name!r}; known: {', '.join(keys)}"
                     + meant(name, keys)
                 )
-        return _checked(Stages(**given))
-    if isinstance(given, str) and given in STAGES:
-        return STAGES[given]
+        return _checked(Stages(**stages))
+    if isinstance(stages, str) and stages in STAGES:
+        return STAGES[stages]
     raise InputError(
-        f"stages is {shown(given)}; accepted: none, {', '.join(STAGES)}, or a table with some of "
-        f"legendre, sums, fourier, kept, kept_orders and kept_degrees{meant(given, STAGES)}"
+        f"stages is {shown(stages)}; accepted: none, {', '.join(STAGES)}, or a table with some of "
+        f"legendre, sums, fourier, kept, kept_orders and kept_degrees{meant(stages, STAGES)}"
     )
 
 
@@ -128,9 +128,9 @@ def require_stages(stages: Stages, backend: Backend, fourier: str, sums: bool) -
         InputError: it cannot.
     """
     if fourier != "fft" or sums:
-        what = "compensated sums" if sums else f"the Fourier stage {fourier!r}"
+        other = "compensated sums" if sums else f"the Fourier stage {fourier!r}"
         raise InputError(
-            f"stages were given beside {what}; accepted beside stages: fourier = 'fft' and a "
+            f"stages were given beside {other}; accepted beside stages: fourier = 'fft' and a "
             "compensation without sums"
         )
     _plain_floats("backend", backend)

@@ -254,11 +254,11 @@ class FixedLifted(Lifted):
             units = self.units
             if units is None:
                 return {}
-            met = np.flatnonzero(units.spread)
+            places = np.flatnonzero(units.spread)
             counts = self._calls, self._adaptations, self._careful_calls, self._unknown
             state = {
                 "largest": np.where(units.used, units.largest, 0.0),
-                "met": np.stack([met, units.spread.ravel()[met]]),
+                "met": np.stack([places, units.spread.ravel()[places]]),
                 "beyond": np.stack([self._saturated, self._invalid]),
                 "counts": np.array(counts, np.int64),
             }
@@ -291,9 +291,9 @@ class FixedLifted(Lifted):
         report = self.report()
         compiled = list(self._dispatchers.values())
         kinds = [kind for dispatcher in compiled for kind in dispatcher.signatures]
-        met = str(replace(report, idle_roles="")).splitlines() if report.calls else []
-        met += ["units are frozen"] if self._thawed is not None else []
-        return lifted_summary(self, kinds, tuple(met))
+        sentences = str(replace(report, idle_roles="")).splitlines() if report.calls else []
+        sentences += ["units are frozen"] if self._thawed is not None else []
+        return lifted_summary(self, kinds, tuple(sentences))
 
     def _kept_state(self) -> dict:
         with self._state:

@@ -180,7 +180,7 @@ class Lifted(Shown):
             raise type(error)(f"{place}: {error}") from None
 
     def address(self, *args: Any) -> int:
-        """Where the compiled entry for arguments like these is, for `compiled.addresses.call_at`.
+        """Address of the compiled entry for arguments like these, for `compiled.addresses.call_at`.
 
         Raises:
             LiftError: it cannot be compiled for them.
@@ -332,12 +332,12 @@ class Lifted(Shown):
 
     @functools.cached_property
     def _written(self):
-        """Which arguments a call may write, see `written_arrays`."""
+        """The arguments that a call may write, see `written_arrays`."""
         return written_arrays(self.kernel)
 
     @functools.cached_property
     def _filled(self) -> frozenset[int]:
-        """Which arguments a kernel writes and does not read, see `filled_arrays`."""
+        """The arguments that a kernel writes and does not read, see `filled_arrays`."""
         return filled_arrays(self.kernel)
 
     def _next_key(self):
@@ -443,8 +443,8 @@ class Stream(Lifted):
         self._caller = thread
 
     def _summary(self) -> Summary:
-        met = (f"stream {self.number} of its random bits",)
-        return lifted_summary(self, self.dispatcher.signatures, met)
+        sentences = (f"stream {self.number} of its random bits",)
+        return lifted_summary(self, self.dispatcher.signatures, sentences)
 
     def __reduce__(self):
         return _continued, (self._of, self.number, self._calls)
@@ -522,21 +522,21 @@ def idle_roles(kernels: Sequence[Any]) -> str:
     idle = [role for role in differing if role not in used]
     if not idle:
         return ""
-    what = " and no ".join(_FOUND_IN[role] for role in idle)
+    operations = " and no ".join(_FOUND_IN[role] for role in idle)
     roles = f"role{'s' * (len(idle) > 1)} {' and '.join(idle)}"
     alike = idle == differing and backend.storage == backend.compute
     as_which = f", and '{name}' is {backend.compute.format.name} here" if alike else ""
-    return f"no operation has the {roles}: there are no {what}{as_which}"
+    return f"no operation has the {roles}: there are no {operations}{as_which}"
 
 
-def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...]) -> Summary:
+def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], sentences: tuple[str, ...]) -> Summary:
     """Sum up a lifted kernel for a prompt or a notebook; nothing is compiled for it.
 
     Args:
         lifted: the kernel.
         kinds: Numba's types of the arguments that compiled code is there for; what the engine
             passes before the kernel's own arguments counts for nothing.
-        met: sentences about the calls so far.
+        sentences: sentences about the calls so far.
     """
     count, name = len(lifted.signature.parameters), lifted.kernel.__name__
     calls = [f"{name}({', '.join(map(_kind, k[len(k) - count :]))})" for k in kinds]
@@ -544,7 +544,7 @@ def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...])
     return Summary(
         f"{name}({', '.join(lifted.signature.parameters)}) lifted to {lifted.backend.name}",
         Listing(("compiled for",), (), rows),
-        (*met, *filter(None, [idle_roles([lifted])]), *("not compiled yet",) * (not rows)),
+        (*sentences, *filter(None, [idle_roles([lifted])]), *("not compiled yet",) * (not rows)),
         about=lifted.backend.words,
     )
 

@@ -38,12 +38,12 @@ def _call_graph(kernel) -> dict[types.FunctionType, dict[str, Callable]]:
     """Every kernel that is reached, with the kernels and jitted functions that its code names."""
     graph, todo = {}, [kernel]
     while todo:
-        met = todo.pop()
-        if met not in graph:
-            objects = {name: met.__globals__.get(name) for name in met.__code__.co_names}
+        function = todo.pop()
+        if function not in graph:
+            objects = {name: function.__globals__.get(name) for name in function.__code__.co_names}
             kinds = types.FunctionType | Dispatcher
-            graph[met] = {n: f for n, f in objects.items() if isinstance(f, kinds)}
-            todo += [f for f in graph[met].values() if isinstance(f, types.FunctionType)]
+            graph[function] = {n: f for n, f in objects.items() if isinstance(f, kinds)}
+            todo += [f for f in graph[function].values() if isinstance(f, types.FunctionType)]
     return graph
 
 

@@ -149,7 +149,7 @@ class LiftedUfunc(Shown):
         return tuple(sizes[dimension] for dimension in core)
 
     def _dtypes(self, inputs: list[np.ndarray], outs: tuple) -> list[np.dtype]:
-        """Of the outputs: those given, or those of the signature."""
+        """Dtypes of the outputs: those given, or those of the signature."""
         dtypes = [out.dtype for out in outs]
         if len(dtypes) < self.nout:
             declared = self._signature(inputs)
@@ -195,8 +195,8 @@ class LiftedUfunc(Shown):
             self._refuse(f"is given an output of {out.dtype}", f"give one of {result.dtype}")
         out[...] = result
 
-    def _refuse(self, what: str, advice: str):
-        raise LiftError(f"ufunc '{self.__name__}' {what}; {advice}")
+    def _refuse(self, fault: str, advice: str):
+        raise LiftError(f"ufunc '{self.__name__}' {fault}; {advice}")
 
     def __reduce__(self):
         return _restored, (dumps(self.__dict__),)

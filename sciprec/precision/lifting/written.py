@@ -1,4 +1,4 @@
-"""Which of its array arguments a kernel may write, read off its source."""
+"""The array arguments that a kernel may write, read off its source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def written_arrays(kernel) -> Callable[[tuple], list[bool]]:
     indices: dict[str, set[int]] = {n: set() for n in names}
     every = nodes(tree)
     parents = {child: node for node in every for child in children(node)}
-    numbers, doubtful = _Numbers(tree, names), set()
+    numbers, doubtful = _NumericExpressions(tree, names), set()
     for node in every:
         if isinstance(node, ast.Name) and node.id in indices:
             count = _indices(node, parents[node], numbers)
@@ -103,8 +103,8 @@ def _is_usual(argument) -> bool:
     return isinstance(argument, (int, float, complex, np.number, np.bool_))
 
 
-def _indices(node: ast.Name, parent, numbers: _Numbers) -> int | None:
-    """How many indices a read of an element has; 0 for `a.shape`; None for anything else."""
+def _indices(node: ast.Name, parent, numbers: _NumericExpressions) -> int | None:
+    """The number of indices of a read of an element; 0 for `a.shape`; None for anything else."""
     if isinstance(parent, ast.Attribute) and parent.attr in _QUIET:
         return 0
     element = isinstance(parent, ast.Subscript) and parent.value is node
@@ -115,8 +115,8 @@ def _indices(node: ast.Name, parent, numbers: _Numbers) -> int | None:
     return len(items) if all(map(numbers.is_number, items)) else None
 
 
-class _Numbers:
-    """Which expressions of a kernel are numbers whatever its arguments are, as long as they are
+class _NumericExpressions:
+    """Expressions of a kernel that are numbers whatever its arguments are, as long as these are
     usual: no slices, and nothing that stands for a new axis.
     """
 

@@ -49,7 +49,7 @@ class Operand:
         return self.value if self.array is None else load_item(context, b, self.kind, place)
 
     def place(self, context, b, indices, strides):
-        """Where the element of broadcast indices lies; `strides` are zero along its sizes of 1."""
+        """Address of the element of broadcast indices; `strides` are zero along its sizes of 1."""
         trailing = indices[len(indices) - self.kind.ndim :]
         offset = ir.Constant(INDEX, 0)
         for index, stride in zip(trailing, strides, strict=True):

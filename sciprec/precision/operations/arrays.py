@@ -139,13 +139,13 @@ def _new_array(result, kinds, key, operate):
 def _called(context, b, function, kinds, values):
     """The value and type of an operation of the backend on numbers of these types."""
     typing = context.typing_context
-    function_type = _known(context, function)
+    function_type = _type_of(context, function)
     resolved = function_type.get_call_type(typing, tuple(kinds), {})
     result = resolved.return_type
     return forward(function_type, resolved)(context, b, result(*kinds), values), result
 
 
-def _known(context, function) -> types.Type:
+def _type_of(context, function) -> types.Type:
     """The Numba type of an operation, which may have been made since Numba last looked for new
     ones: it is made when it is first used.
     """
@@ -245,7 +245,7 @@ class Node:
 
     @property
     def size(self) -> int:
-        """How many operations it is."""
+        """The number of operations of the tree."""
         return 1 + sum(o.size for o in self.operands if isinstance(o, Node))
 
     def renumbered(self, numbers: list[int]) -> Node:

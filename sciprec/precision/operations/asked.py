@@ -44,10 +44,10 @@ class Asking(Native):
         super().__init__(resolve_backend("bf16").compute, carrier, carrier, None)
         self.prefix = prefix
 
-    def ask(self, b, what: str, *operands, row=None, result: ir.Type | None = None):
+    def ask(self, b, question: str, *operands, row=None, result: ir.Type | None = None):
         """The result of an operation."""
         place = () if row is None else (row, marks_slot(b))
-        return asked(b, self.prefix + what, *operands, *place, result=result or self.carrier)
+        return asked(b, self.prefix + question, *operands, *place, result=result or self.carrier)
 
     made = ask
 
@@ -67,9 +67,9 @@ class Asking(Native):
         return self.ask(b, f"from_integer {'signed' if signed else 'unsigned'}", i)
 
 
-def asked(b, what: str, *operands, result: ir.Type):
+def asked(b, question: str, *operands, result: ir.Type):
     """A call of a function that the entry defines."""
-    name = _PREFIX + what
+    name = _PREFIX + question
     function = b.module.globals.get(name)
     if function is None:
         function = ir.Function(b.module, ir.FunctionType(result, [x.type for x in operands]), name)
@@ -100,24 +100,24 @@ def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, s
 
 
 def _define(ops: Operations, context, module, name: str, kinds) -> None:
-    what, role = name.removeprefix(_PREFIX).split(" "), "compute"
-    result = I64 if "zero_word" in what else ops.kind
+    question, role = name.removeprefix(_PREFIX).split(" "), "compute"
+    result = I64 if "zero_word" in question else ops.kind
     function = ir.Function(module, ir.FunctionType(result, kinds), name)
     function.linkage = "linkonce_odr"
     for attribute in ("alwaysinline", "nounwind"):
         function.attributes.add(attribute)
     operands, key = list(function.args), None
-    if what[0] in ("placed", "careful"):  # of code with rows, see `shared_rows`
-        variant, role, *what = what
+    if question[0] in ("placed", "careful"):  # of code with rows, see `shared_rows`
+        variant, role, *question = question
         ops = ops if variant == "placed" else ops.careful
         if operands:
             *operands, key, marks = operands
             marks.name = MARKS
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    b.ret(_value(ops, getattr(ops, role), context, b, what[0], what[-1], operands, key))
+    b.ret(_value(ops, getattr(ops, role), context, b, question[0], question[-1], operands, key))
 
 
-def _value(ops: Operations, role: Native, context, b, what: str, of: str, operands, key):
+def _value(ops: Operations, role: Native, context, b, question: str, of: str, operands, key):
     """Emit the answer to a question, in an arithmetic."""
     answers = {
         "operation": lambda: ops.emit(of, role)(context, b, operands, key),
@@ -129,6 +129,6 @@ def _value(ops: Operations, role: Native, context, b, what: str, of: str, operan
         "bound": lambda: ops.bound(b, of, role),
         "zero_word": lambda: ops.zero_word(b),
     }
-    if what in answers:
-        return answers[what]()
-    return getattr(role, what)(b, *operands, **ops.draw(b, role, key))
+    if question in answers:
+        return answers[question]()
+    return getattr(role, question)(b, *operands, **ops.draw(b, role, key))

@@ -1,4 +1,4 @@
-"""Where numbers enter and leave a lifted kernel, its functions and its chunks."""
+"""Boundaries where numbers enter and leave a lifted kernel, its functions and its chunks."""
 
 from __future__ import annotations
 
@@ -245,16 +245,16 @@ def changed(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
-def viewed(ops: Operations, what: str = ""):
+def viewed(ops: Operations, label: str = ""):
     """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
     as it is.
 
     Args:
-        what: that complex numbers do not have.
+        label: that complex numbers do not have.
     """
 
     def resolve(typingctx, key, x):
-        complex_numbers.refuse(ops, what, [x])
+        complex_numbers.refuse(ops, label, [x])
         if isinstance(x, types.Array) and is_inexact(x.dtype):
             return arrays.mapped(ops.careful, x, key)
         return identity(x, key)

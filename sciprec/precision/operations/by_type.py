@@ -15,7 +15,7 @@ REAL_BLOCK, COMPLEX_BLOCK = 128, 64
 
 
 def sum_block(a):
-    """How many terms of `a` a block of a pairwise sum has at most."""
+    """The largest number of terms of `a` in a block of a pairwise sum."""
     return COMPLEX_BLOCK if np.iscomplexobj(a) else REAL_BLOCK
 
 

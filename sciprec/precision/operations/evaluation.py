@@ -1,4 +1,4 @@
-"""How a backend evaluates each operation on numbers of its carrier, rounded once."""
+"""Evaluation of each operation of a backend on numbers of its carrier, rounded once."""
 
 from __future__ import annotations
 
@@ -257,8 +257,8 @@ class Evaluation:
         (x,), view, zero = values, View(self.kind), ir.Constant(self.kind, 0.0)
         if role.mode:
             zero = opaque(b, f"sciprec.{self.kind}.zero", zero)
-        one = view.with_sign(b, ir.Constant(self.kind, 1.0), view.sign_word(b, x))
-        return b.select(b.fcmp_ordered("!=", x, zero), one, x)
+        unit = view.with_sign(b, ir.Constant(self.kind, 1.0), view.sign_word(b, x))
+        return b.select(b.fcmp_ordered("!=", x, zero), unit, x)
 
     def by_copysign(self, context, b, row: Operation, values, role: Native, key):
         """|x| with the sign of y, by a hidden mask: LLVM moves the rounding of a copysign that it

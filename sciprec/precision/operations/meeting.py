@@ -1,4 +1,4 @@
-"""Where the threads of one computation wait for each other, inside compiled kernels.
+"""Meeting points of the threads of one computation, inside compiled kernels.
 
 A kernel that several threads run at once, each on its share, calls `meet` between two parts of
 which the second reads what others write in the first. Nothing of it depends on how many there are.
@@ -68,7 +68,7 @@ def _arrive(typingctx, counters, index):
 
 
 @intrinsic
-def _seen(typingctx, counters, index):
+def _count(typingctx, counters, index):
     """An element as it is in memory now."""
     _require(counters)
 
@@ -105,7 +105,7 @@ def compiled_meet(counters, parties):
     if parties > 1:
         last = (_arrive(counters, ARRIVED) // parties + 1) * parties
         looks = 0
-        while _seen(counters, ARRIVED) < last and _seen(counters, ABANDONED) == 0:
+        while _count(counters, ARRIVED) < last and _count(counters, ABANDONED) == 0:
             looks += 1
             if looks % _LOOKS == 0:
                 _give_way()

@@ -42,15 +42,15 @@ class _AskingWithRow(Asking):
 
     placed = observes = in_units = True
 
-    def made(self, b, what: str, *operands, row):
+    def made(self, b, question: str, *operands, row):
         """The result of an operation, known to be made at its row."""
-        result = self.ask(b, what, *operands, row=row)
+        result = self.ask(b, question, *operands, row=row)
         result.place = place_of(row)
         return result
 
     def add(self, b, x, y, row):
-        what = "add_with_integer" if is_integer(x) or is_integer(y) else "add"
-        return self.made(b, what, x, y, row=row)
+        question = "add_with_integer" if is_integer(x) or is_integer(y) else "add"
+        return self.made(b, question, x, y, row=row)
 
     def sub(self, b, x, y, row):
         return self.made(b, "sub_with_integer" if is_integer(x) else "sub", x, y, row=row)

@@ -84,7 +84,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Build:
-    """How a kernel is made a program. It can be pickled where its observers can, and rows are no
+    """The making of a program. It can be pickled where its observers can, and rows are no
     user's own.
 
     Args:

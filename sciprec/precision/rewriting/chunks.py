@@ -1,4 +1,4 @@
-"""Where the chunks of a parallel loop start a sum or product, and where their results are kept.
+"""The start of a sum or product in chunks of a parallel loop, and the place of their results.
 
 The functions are for compiled code, and decide by type: numbers, or arrays that rows are added to.
 """

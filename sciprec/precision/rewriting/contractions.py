@@ -164,7 +164,7 @@ def _update(statement, is_fma):
 
 
 def _spine(value: ast.expr, text: str, is_fma, products: list[Product]) -> ast.expr | None:
-    """Where an expression reads the sum that it takes products into; these are noted in order."""
+    """The read of the sum that an expression takes products into; these are noted in order."""
     if isinstance(value, (ast.Name, ast.Subscript)):
         return value if ast.unparse(value) == text else None
     if isinstance(value, ast.Call) and len(value.args) == 3 and is_fma(value.func):

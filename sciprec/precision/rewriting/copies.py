@@ -79,7 +79,7 @@ def _is_usual(dtype: np.dtype) -> bool:
 
 @dataclass(frozen=True)
 class Taking:
-    """How a kernel takes arrays that compiled code cannot.
+    """The way in which a kernel takes arrays that compiled code cannot.
 
     Args:
         written: says for each argument of a call whether the kernel may write an array in it.
@@ -113,7 +113,7 @@ def native(args: tuple, taking: Taking) -> Iterator[tuple]:
     alone: set[int] = set()
     for first, last, arrays in _regions(args):
         if not all(_is_usual(a.dtype) for a in arrays):
-            converted |= _held(first, last, arrays, taking.wide)
+            converted |= _copies(first, last, arrays, taking.wide)
             alone |= {id(a) for a in arrays if len(arrays) == 1}
     changed: list[np.ndarray] = []
     closed: dict[int, np.ndarray] = {}
@@ -131,7 +131,7 @@ def native(args: tuple, taking: Taking) -> Iterator[tuple]:
                 changed.append(a)
     try:
         yield _replaced(
-            args, lambda a: converted[id(a)] if id(a) in converted else _taken(a, taking.wide)
+            args, lambda a: converted[id(a)] if id(a) in converted else _copied(a, taking.wide)
         )
     except LiftError as error:
         if "readonly array" in str(error) and closed:
@@ -164,13 +164,15 @@ def _in_variables(dtype: np.dtype, wide: np.dtype) -> np.dtype:
     return wide if is_small(dtype) else dtype.newbyteorder("=")
 
 
-def _held(first: int, last: int, arrays: list[np.ndarray], wide: np.dtype) -> dict[int, np.ndarray]:
+def _copies(
+    first: int, last: int, arrays: list[np.ndarray], wide: np.dtype
+) -> dict[int, np.ndarray]:
     """Arrays of one region of memory as compiled code takes them, by the identity of the given
     ones; they share memory as before.
     """
     by_id = {id(a): a for a in arrays}
     if len(by_id) == 1:
-        return {key: _taken(a, wide) for key, a in by_id.items()}
+        return {key: _copied(a, wide) for key, a in by_id.items()}
     dtype = arrays[0].dtype
     places = {a.ctypes.data - first for a in arrays} | {s for a in arrays for s in a.strides}
     if any(a.dtype != dtype for a in arrays) or any(n % dtype.itemsize for n in places):
@@ -193,7 +195,7 @@ def _held(first: int, last: int, arrays: list[np.ndarray], wide: np.dtype) -> di
     return converted
 
 
-def _taken(a, wide: np.dtype):
+def _copied(a, wide: np.dtype):
     """An array or a number of NumPy's as compiled code takes it; everything else as it is."""
     if isinstance(a, np.generic):
         return a if is_native(a) or not is_small(a.dtype) else float(a)

@@ -1,4 +1,4 @@
-"""Which functions of generated modules are the same: a hash of a definition's text and of all that
+"""The identity of functions of generated modules: a hash of a definition's text and of all that
 it mentions. Kernels that call the same kernels are compiled with one copy of these.
 """
 

@@ -93,21 +93,21 @@ class Layout:
         LiftError: a kernel calls itself, or the table would be too long.
     """
 
-    def __init__(self, frames: dict[str, Frame], entry: str, what: str):
-        self.frames, self.what = frames, what
+    def __init__(self, frames: dict[str, Frame], entry: str, label: str):
+        self.frames, self.what = frames, label
         self._sizes: dict[str, int] = {}
         self.constants: dict[str, int] = {}
         self._measure(entry, ())
         if self._sizes[entry] > _LARGEST_TABLE:
             raise LiftError(
                 f"the kernel has {self._sizes[entry]} operations along its calls; up to "
-                f"{_LARGEST_TABLE} can be, in {what}: call fewer kernels from kernels"
+                f"{_LARGEST_TABLE} can be, in {label}: call fewer kernels from kernels"
             )
         self.rows: list[Row] = []
         self._collect(entry, ())
 
     def size_of(self, name: str) -> int | None:
-        """How many rows a function has, with those of what it calls; None of one without a frame.
+        """The number of rows of a function, with those of its callees; None of one without a frame.
         """
         return self._sizes.get(name)
 

@@ -235,7 +235,7 @@ def _operation_of(rewriter, value: ast.expr) -> str:
 
 
 def _operands(value: ast.BinOp | ast.Call) -> list[ast.expr]:
-    """Where the reduced variable may stand: not behind a minus or a division."""
+    """Places where the reduced variable may stand: not behind a minus or a division."""
     if isinstance(value, ast.Call):
         return list(value.args)
     alike = isinstance(value.op, (ast.Add, ast.Mult))

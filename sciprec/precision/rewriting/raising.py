@@ -90,7 +90,7 @@ OF_NUMBA = {
 
 
 class Sentences:
-    """Who raises what, and who calls whom, as it is found while kernels are rewritten."""
+    """Errors that functions raise, and calls between functions, noted in the rewriting."""
 
     def __init__(self) -> None:
         self._raising: dict[str, list] = {text: [f] for f, text in OF_NUMBA.items()}

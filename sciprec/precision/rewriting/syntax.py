@@ -41,7 +41,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where in a source an operation stands.
+    """The place of an operation in a source.
 
     Args:
         function, file, line: of the expression's beginning.

@@ -139,7 +139,7 @@ def put_caller_in_mode(module, kind, name: str, caller: str, word: int) -> None:
 
 
 def _changed(builder, word: int):
-    """Where the register's value is saved; it holds `word` now."""
+    """Save the register's value and return its place; the register holds `word` now."""
     saved, new = (cgutils.alloca_once(builder, ir.IntType(32)) for _ in range(2))
     builder.store(ir.Constant(ir.IntType(32), word), new)
     _store(builder, saved)

@@ -170,14 +170,14 @@ class Wide(Sticky):
         return self.carrier != F64
 
     def div(self, b, x, y, **key):
-        """Where x is so small that what a quotient leaves of it is none, both are scaled."""
+        """Divide; both are scaled where the residual of a quotient would be lost for a small x."""
         x, y = self.widen(b, x), self.widen(b, y)
         small = b.fcmp_ordered("<", call(b, "fabs", x), V64.constant(2.0**-900))
         scale = b.select(small, V64.constant(2.0**200), V64.constant(1.0))
         return super().div(b, b.fmul(x, scale), b.fmul(y, scale), **key)
 
     def fma(self, b, x, y, z, **key):
-        """Where the product is too small for binary64, its sign alone counts; where the result is
+        """Fuse; of a product too small for binary64 the sign alone counts; where the result is
         beyond it, and where that is zero, it is the processor's.
         """
         if self.exact_products:

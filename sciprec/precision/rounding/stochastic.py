@@ -417,7 +417,7 @@ class Noisy(Stochastic):
         return self._rounded(b, *two_sum(b, x, y), draw=draw)
 
     def from_integer(self, b, i, signed, *, draw):
-        """To nearest, as all conversions are."""
+        """Round to nearest, as all conversions do."""
         return self.from_binary64(b, (b.sitofp if signed else b.uitofp)(i, F64), draw=draw)
 
     def from_binary64(self, b, x, *, draw):

@@ -1,4 +1,4 @@
-"""Which technique of rounding serves an arithmetic, and the processor mode that it needs."""
+"""The technique of rounding for an arithmetic, and the processor mode that it needs."""
 
 from __future__ import annotations
 

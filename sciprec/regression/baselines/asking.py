@@ -126,7 +126,7 @@ def kernel_request(
     }
     for request in requests.values():
         request["scenario"][scenario.kind] = table
-    inputs = _Inputs(about, traced)
+    inputs = _KernelInputs(about, traced)
     return BaselineRequest(
         name or scenario.name, {"kind": "kernel", **described}, requests, runs[0].code, runs,
         inputs.perturbed, inputs.open,
@@ -164,7 +164,7 @@ def _scenario(about: StudySubject, backends: Sequence[str], traced: bool) -> Sce
     return traced_scenario_of(about, backends) if traced else scenario_of(about, backends, ())
 
 
-class _Inputs:
+class _KernelInputs:
     """The inputs of a kernel, and perturbed ones, which runs find while they are open."""
 
     def __init__(self, about: StudySubject, traced: bool) -> None:

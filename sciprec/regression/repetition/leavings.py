@@ -93,7 +93,7 @@ def _difference(name: str, then: Any, now: Any) -> Difference | None:
     if not places.size:
         return None
     index = tuple(int(i) for i in np.unravel_index(places[0], then.shape))
-    first, second = (_shown(side.reshape(-1)[places[0]]) for side in (then, now))
+    first, second = (_text_of(side.reshape(-1)[places[0]]) for side in (then, now))
     if not then.shape:
         return Difference(name, f"'{name}' was {first} and is {second}", (), first, second, 1, 1)
     words = (
@@ -143,7 +143,7 @@ def _apart(then: np.ndarray, now: np.ndarray) -> np.ndarray:
     return apart
 
 
-def _shown(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 

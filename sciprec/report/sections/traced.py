@@ -59,7 +59,7 @@ def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
         "refused": "",
         "verdict": content["verdict"],
         "outputs": content["outputs"],
-        "lines": [_shown(line, content["by"]) for line in shares[:_MOST_LINES]],
+        "lines": [_line_row(line, content["by"]) for line in shares[:_MOST_LINES]],
         "more": len(shares) - len(shares[:_MOST_LINES]),
         "stages": _stages(content) if content["by"] == STAGE else [],
         "notes": notes,
@@ -74,7 +74,7 @@ def _stages(content: Mapping[str, Any]) -> list[dict[str, Any]]:
             for p in parts]  # fmt: skip
 
 
-def _shown(line: Mapping[str, Any], by: str) -> dict[str, Any]:
+def _line_row(line: Mapping[str, Any], by: str) -> dict[str, Any]:
     """A row of the table: the text of a line, or the name of another part; steps are no lines."""
     is_text = by in ("line", "function", "step") or line["name"].startswith("line ")
     return {

@@ -21,7 +21,7 @@ class JUnitCase:
     Args:
         classname, name: what was tested.
         verdict: a word.
-        said: a sentence.
+        text: a sentence.
         failed: whether it counts as a failure.
         properties: numbers and words by name; those that are not finite are left out.
     """
@@ -29,7 +29,7 @@ class JUnitCase:
     classname: str
     name: str
     verdict: str
-    said: str
+    text: str
     failed: bool
     properties: Mapping[str, Any] = field(default_factory=dict)
 
@@ -99,10 +99,10 @@ def _add(suite: ElementTree.Element, case: JUnitCase) -> None:
             attributes = {"name": name, "value": _plain(str(value))}
             ElementTree.SubElement(properties, "property", attributes)
     if case.failed:
-        failure = {"type": case.verdict, "message": _plain(f"{case.name}: {case.said}")}
+        failure = {"type": case.verdict, "message": _plain(f"{case.name}: {case.text}")}
         ElementTree.SubElement(element, "failure", failure)
     else:
-        ElementTree.SubElement(element, "system-out").text = _plain(f"{case.verdict}: {case.said}")
+        ElementTree.SubElement(element, "system-out").text = _plain(f"{case.verdict}: {case.text}")
 
 
 def _tells(value: Any) -> bool:

@@ -68,7 +68,7 @@ class OwnErrors:
         return limit >= 2.0**-53 and self.error(name, metric) > limit
 
     def sentence(self, name: str) -> str:
-        """How many digits fp64 has in a result."""
+        """The number of digits that fp64 has in a result."""
         row, where = self.results[name], f" of {self.on}" * bool(self.on)
         if math.isnan(row.digits):
             some = f"of {row.unknown:,} of {counted(row.numbers, 'number')}"
@@ -111,7 +111,7 @@ class OwnErrors:
 
     def worst(self, other: OwnErrors) -> OwnErrors:
         """Keep, for every result, the larger error of two calls."""
-        pairs = {name: (own, other.results.get(name, own)) for name, own in self.results.items()}
+        pairs = {name: (row, other.results.get(name, row)) for name, row in self.results.items()}
         worst = {n: max(two, key=lambda o: o.errors["relative_l2"]) for n, two in pairs.items()}
         return OwnErrors(worst, self.on, self.left_out or other.left_out)
 

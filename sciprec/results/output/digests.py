@@ -179,8 +179,8 @@ def _repeated(bounds: xr.Variable, axis: xr.Variable | None) -> Collection[str]:
     """Attributes of an axis that its bounds repeat, which netCDF files leave out."""
     if axis is None:
         return ()
-    attrs, own = bounds.attrs, axis.attrs
-    return [n for n in attrs if n in own and _plain(attrs[n]) == _plain(own[n])]
+    attrs, others = bounds.attrs, axis.attrs
+    return [n for n in attrs if n in others and _plain(attrs[n]) == _plain(others[n])]
 
 
 def _keys(variables: Mapping[Any, xr.Variable]) -> dict[Any, str]:

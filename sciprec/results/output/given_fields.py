@@ -181,7 +181,7 @@ class GivenFields:
         return Bilinear(self.lat, self.lon, lat, lon).is_same
 
     def in_words(self, lat: np.ndarray, lon: np.ndarray) -> str:
-        """Which fields these are, and how they come onto a grid, for the attributes of a run."""
+        """Name these fields, and their way onto a grid, for the attributes of a run."""
         named = (k if k == v else f"{k} ('{v}')" for k, v in self.names.items())
         how = "on the model's own grid"
         if not self.is_on(lat, lon):
@@ -268,7 +268,7 @@ def _of_dataset(
     lat, lon = (_axis(dataset, axis_name, source) for axis_name in _AXES)
     if dataset[lat].dims == dataset[lon].dims:
         raise InputError(f"{source} has latitudes and longitudes along one axis; {_A_GRID}")
-    lookup = _Found(dataset, source, lat, lon, chosen, has_levels)
+    lookup = _DatasetVariables(dataset, source, lat, lon, chosen, has_levels)
     names = lookup.chosen_of(quantities)
     rows, columns = _latitudes(dataset[lat], source), _longitudes(dataset[lon], source)
     place, when = {}, ""
@@ -320,7 +320,7 @@ def _of_dataset(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _DatasetVariables:
     """Variables of a dataset, looked up by what they are.
 
     Args:

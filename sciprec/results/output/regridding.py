@@ -69,7 +69,7 @@ class Bilinear:
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which rows are no poles; the row below each wanted one, and the share of the next."""
+        """Rows that are no poles; the row below each target, and the share of the next."""
         inner = np.abs(self.lat) < 90.0
         latitudes = np.concatenate([[-90.0], self.lat[inner], [90.0]])
         return inner, *places(latitudes, self.to_lat)

@@ -116,7 +116,7 @@ class MemoryReport(Shown):
 
     @property
     def title(self) -> str:
-        """How many findings there are, in how many runs."""
+        """A line with the numbers of findings and of runs."""
         count = "no findings" if self.clean else counted(len(self.findings), "finding")
         return (
             f"memory of kernel '{self.kernel}' in {self.backend}: {count} ({self.runs} runs, "
@@ -161,31 +161,31 @@ def check_memory(
         )
     function = function_of(kernel, "check_memory")
     places = Places()
-    check = _Check(lift_watched(function, resolved, places), places, args)
+    check = _CheckRuns(lift_watched(function, resolved, places), places, args)
     with _lock:
         issues = check.findings()
-    n_arrays = len(check.made)
+    n_arrays = len(check.reached)
     return MemoryReport(function.__name__, resolved.name, issues, n_arrays, check.runs, check.ended)
 
 
 @dataclass(frozen=True)
-class _Outcome:
-    """The outcome of a run: its numbers by name, how it ended, and what was seen."""
+class _RunOutcome:
+    """The outcome of a run: its numbers by name, how it ended, and the findings."""
 
     values: dict[str, list[np.ndarray]]
     ended: str
-    seen: watch.Seen
+    notes: watch.Seen
 
 
 @dataclass
-class _Check:
+class _CheckRuns:
     """The runs of one check."""
 
     lifted: Lifted
     places: Places
     args: tuple | Mapping
     runs: int = 0
-    made: list[int] = field(default_factory=list)
+    reached: list[int] = field(default_factory=list)
     ended: str = ""
 
     def findings(self) -> tuple[MemoryFinding, ...]:
@@ -196,13 +196,13 @@ class _Check:
             self.lifted.freeze()
             truth = self._run(None, watch.ALONE, most)
         most = (
-            min(_MOST_STEPS, 10 * truth.seen.steps + 1_000_000),
-            2 * truth.seen.longest + 1_000_000,
+            min(_MOST_STEPS, 10 * truth.notes.steps + 1_000_000),
+            2 * truth.notes.longest + 1_000_000,
         )
-        self.made, self.ended = sorted(truth.seen.reached), truth.ended
-        result = [self._overrun(overrun) for overrun in truth.seen.overruns]
-        result += [self._overflow(overflow) for overflow in truth.seen.overflows]
-        result += filter(None, (self._uninitialised(n, truth, most) for n in self.made))
+        self.reached, self.ended = sorted(truth.notes.reached), truth.ended
+        result = [self._overrun(overrun) for overrun in truth.notes.overruns]
+        result += [self._overflow(overflow) for overflow in truth.notes.overflows]
+        result += filter(None, (self._uninitialised(n, truth, most) for n in self.reached))
         return tuple(sorted(result, key=lambda f: (f.file, f.line, f.kind)))
 
     def _overrun(self, overrun: watch.Overrun) -> MemoryFinding:
@@ -219,22 +219,22 @@ class _Check:
         return _finding(OVERFLOW, at, message)
 
     def _uninitialised(
-        self, number: int, truth: _Outcome, most: tuple[int, int]
+        self, number: int, truth: _RunOutcome, most: tuple[int, int]
     ) -> MemoryFinding | None:
         read = None
         for filling, words in _FILLINGS.items():
             outcome = self._run(number, filling, most)
-            if outcome.seen.read >= 0:
-                read = self.places.known[outcome.seen.read]
+            if outcome.notes.read >= 0:
+                read = self.places.known[outcome.notes.read]
             depends = _difference(truth, outcome)
             if depends:
                 message = f"read before it was written; filled with {words}, {depends}"
                 return _finding(UNINITIALISED, self.places.known[number], message, read)
         return None
 
-    def _run(self, place: int | None, filling: int, most: tuple[int, int]) -> _Outcome:
-        if self.made:
-            runs = 1 + len(_FILLINGS) * len(self.made)
+    def _run(self, place: int | None, filling: int, most: tuple[int, int]) -> _RunOutcome:
+        if self.reached:
+            runs = 1 + len(_FILLINGS) * len(self.reached)
             tell("runs with new arrays filled", self.runs, max(runs, self.runs + 1))
         self.runs += 1
         arguments = (self.args, {}) if isinstance(self.args, tuple) else ((), self.args)
@@ -251,10 +251,10 @@ class _Check:
             except Exception as error:
                 ended = f"{type(error).__name__}: {error}"
         values = {f"'{n}'": _arrays(a) for n, a in zip(names, args, strict=True)}
-        return _Outcome({"the result": _arrays(result), **values}, ended, accesses())
+        return _RunOutcome({"the result": _arrays(result), **values}, ended, accesses())
 
 
-def _difference(truth: _Outcome, other: _Outcome) -> str:
+def _difference(truth: _RunOutcome, other: _RunOutcome) -> str:
     """Say how an outcome differs from the true one; "" where it does not."""
     if truth.ended != other.ended:
         stopped = STOPPED in other.ended
@@ -272,7 +272,7 @@ def _difference(truth: _Outcome, other: _Outcome) -> str:
                 return f"{name} changes in {count}, first {index}"
         if len(arrays) != len(other.values[name]):
             return f"{name} has another length"
-    return "other elements are accessed" if truth.seen.overruns != other.seen.overruns else ""
+    return "other elements are accessed" if truth.notes.overruns != other.notes.overruns else ""
 
 
 def _arrays(value) -> list[np.ndarray]:

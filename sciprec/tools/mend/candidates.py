@@ -239,7 +239,7 @@ class _Writing(ast.NodeTransformer):
 
 def _named(place: StatementPlace) -> dict[str, str]:
     """Normal form of an expression -> the name, or the element of an array, that stands for it."""
-    arrays = {base_of(n) for n in place.known if "[" in n}
+    arrays = {base_of(n) for n in place.terms if "[" in n}
     elements = {k: text for k, text in place.elements.items() if base_of(text) in arrays}
-    plain = {n for n, e in place.known.items() if is_number(e) or isinstance(e, ast.Name)}
-    return elements | {key(e): n for n, e in place.known.items() if n not in plain and "[" not in n}
+    plain = {n for n, e in place.terms.items() if is_number(e) or isinstance(e, ast.Name)}
+    return elements | {key(e): n for n, e in place.terms.items() if n not in plain and "[" not in n}

@@ -33,13 +33,13 @@ class StatementPlace:
 
     Attributes:
         statement: an assignment, an update or a return.
-        known: name -> expression.
-        value: what it computes, in terms of what is known.
+        terms: name -> expression.
+        value: what it computes, in these terms.
         elements: normal form -> the element of an array, as text, that had that value.
     """
 
     statement: ast.Assign | ast.AugAssign | ast.Return
-    known: Known
+    terms: Known
     value: ast.expr
     elements: Mapping[str, str]
 
@@ -211,7 +211,7 @@ def _sums(loop: ast.For, before: Known, inside: list[StatementPlace]) -> Known:
         if start is None or not is_number(start) or start.value != 0:
             continue
         stores = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
-        term = filled(update.change, {n: e for n, e in place.known.items() if n != name})
+        term = filled(update.change, {n: e for n, e in place.terms.items() if n != name})
         only = len(stores) == (1 if isinstance(place.statement, ast.AugAssign) else 2)
         if only and not names_in(term) & (changed - {loop.target.id}):
             call = ast.Call(ast.Name(SUM, ast.Load()), [term, loop.target, loop.iter], [])
@@ -278,7 +278,7 @@ def moving_sums(
                   and isinstance(n.ctx, ast.Store)]  # fmt: skip
         if start is None or not is_number(start) or start.value != 0 or len(stores) != 2:
             continue
-        term = filled(added.change, {n: e for n, e in place.known.items() if n != name})
+        term = filled(added.change, {n: e for n, e in place.terms.items() if n != name})
         for other in inside:
             decision = next((d for d in decisions if other.statement in d.body), None)
             outgoing = updated(other.statement)
@@ -288,7 +288,7 @@ def moving_sums(
             if width is None or ast.unparse(outgoing.target) != name:
                 continue
             away = ast.BinOp(ast.Name(counter, ast.Load()), ast.Sub(), width)
-            gone = filled(outgoing.change, {n: e for n, e in other.known.items() if n != name})
+            gone = filled(outgoing.change, {n: e for n, e in other.terms.items() if n != name})
             moved = key(filled(term, {counter: away})) == key(gone)
             if moved and not names_in(term) & (changed - {counter}):
                 last = max(place.statement, decision, key=lambda s: s.lineno)

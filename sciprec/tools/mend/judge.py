@@ -191,7 +191,7 @@ class Judge:
                           if (runs := self._plain_runs(which)) is not None}  # fmt: skip
 
     @property
-    def given(self) -> InputSet:
+    def inputs(self) -> InputSet:
         """The inputs that were given, rounded to the format."""
         return self.sets[0]
 
@@ -240,16 +240,16 @@ class Judge:
     def _function_of(self, source: KernelSource) -> FunctionType:
         """The function of a source, whose decisions are noted in an array before its arguments."""
         if not self.tests:
-            return source.made()
-        return source.made(_Noting(self.tests), sp_noted=noted)
+            return source.defined()
+        return source.defined(_Noting(self.tests), sp_noted=noted)
 
     def score_in(self, source: KernelSource, arithmetic: Any) -> Score:
         """The error of a source in another arithmetic, on the inputs given."""
-        function = self.problem.function if source is self.source else source.made()
-        return self._score(self._run_in(function, arithmetic), self.given.truth, self.format)
+        function = self.problem.function if source is self.source else source.defined()
+        return self._score(self._run_in(function, arithmetic), self.inputs.truth, self.format)
 
     def _run_in(self, function, arithmetic: Any) -> dict[str, np.ndarray]:
-        copies = copied(self.given.args)
+        copies = copied(self.inputs.args)
         with np.errstate(all="ignore"):
             returned = lift(function, arithmetic)(*copies)
         names = self.problem.kernel("twin").names
@@ -318,19 +318,19 @@ class Judge:
         for (_, outcomes), case in zip(runs, self.sets, strict=True):
             if (outcomes[decisive] != case.outcomes[decisive]).any():
                 return Judged(candidate, f"changes a decision on {case.name}", on_first)
-        if on_first.harms(self.given.narrow) and not on_first.helps(self.given.narrow):
+        if on_first.harms(self.inputs.narrow) and not on_first.helps(self.inputs.narrow):
             return Judged(candidate, "makes the error larger", on_first)
-        if on_first.harms(self.given.narrow):
+        if on_first.harms(self.inputs.narrow):
             return Judged(candidate, "makes the worst number worse", on_first)
         for score, case in zip(scores[1:], self.sets[1:], strict=True):
             if score.harms(case.narrow):
                 return Judged(candidate, f"is worse on {case.name}", on_first)
-        if not on_first.helps(self.given.narrow):
+        if not on_first.helps(self.inputs.narrow):
             return Judged(candidate, "does not help", on_first)
         return Judged(candidate, "", on_first)
 
     def _worse_in_fp64(self, runs: Iterable[Mapping[str, np.ndarray]]) -> str:
-        """Where a candidate's results in fp64 are worse than the kernel's; "" for nowhere."""
+        """Name a result that is worse in fp64 than the kernel's; "" for none."""
         for tested, case in zip(runs, self.sets, strict=False):
             if self._score(tested, case.truth, self._wide).harms(case.wide):
                 return f"is worse in fp64 on {case.name}"
@@ -384,7 +384,7 @@ class Judge:
         if judged.why:
             return judged
         try:
-            function = candidate.text.made()
+            function = candidate.text.defined()
             for input_set in self.sets:
                 results, truth = truth_of(self._exactly(function, input_set.args))
                 some = self._apart(truth, input_set.truth)
@@ -425,11 +425,11 @@ class Judge:
         return np.concatenate([s.ravel() for s in shares])
 
     def operations_more(self, candidate: Candidate) -> int:
-        """How many operations more a candidate does than the kernel, on the inputs given."""
-        return self._count(candidate.text.made()) - self.operations
+        """The number of operations that a candidate adds to those of the kernel, on the inputs."""
+        return self._count(candidate.text.defined()) - self.operations
 
     def _count(self, function) -> int:
-        problem = self._exactly(function, self.given.args)
+        problem = self._exactly(function, self.inputs.args)
         table, program = problem.table("twin"), problem.kernel("twin").program
         problem.run("twin", table)
         runs: dict[tuple, int] = {}  # of an operation; an operand that is converted has its own row

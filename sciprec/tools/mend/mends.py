@@ -57,7 +57,7 @@ def mended(
     load_plugins()
     source = KernelSource.of(problem.function)
     judge = Judge(problem, source)
-    before, name = judge.given.narrow, problem.function.__name__
+    before, name = judge.inputs.narrow, problem.function.__name__
     kernel = f"'{name}' in {problem.backend.name}"
     notes = [f"no other regime was run, since {judge.only_given}"] if judge.only_given else []
     if not before.numbers:
@@ -81,7 +81,7 @@ def mended(
             f"bits in the mean and {before.worst:.1f} at most."
         )
         return _without(problem, before, verdict, notes)
-    search = _Search(judge, [n.line for n in places], most, underflows)
+    search = _CandidateSearch(judge, [n.line for n in places], most, underflows)
     offered = []
     if helper is not None:
         lines = [n.line for n in blamed if n.function == blamed[0].function]
@@ -105,7 +105,7 @@ def _without(problem: Problem, score: Score, verdict: str, notes: Sequence[str])
                 tuple(notes))  # fmt: skip
 
 
-class _Search:
+class _CandidateSearch:
     """Rounds of candidates: each applies one more rule to the best of the round before.
 
     Args:
@@ -122,7 +122,7 @@ class _Search:
 
     def __init__(self, judge: Judge, blamed: Sequence[int], most: int, underflows: bool):
         self.judge, self.blamed, self.most = judge, blamed, most
-        self.leaves_range = underflows or judge.given.narrow.relative == float("inf")
+        self.leaves_range = underflows or judge.inputs.narrow.relative == float("inf")
         self.tried: list[RefusedCandidate] = []
         self.ran = 0
         self.late = False
@@ -131,7 +131,7 @@ class _Search:
 
     def run(self, start: Candidate) -> list[Judged]:
         """All candidates that are proven."""
-        before = self.judge.given.narrow
+        before = self.judge.inputs.narrow
         self._texts.add(start.text.text)
         frontier, offered = [Judged(start, "", before)], []
         for _ in range(_DEPTH):
@@ -216,7 +216,7 @@ def _proposals(
     proposals = []
     for judged, more in chosen:
         candidate, score = judged.candidate, judged.score
-        kernel = candidate.text.made()
+        kernel = candidate.text.defined()
         kernel.__module__ = judge.problem.function.__module__
         sources = "; ".join(dict.fromkeys(candidate.sources))
         proposals.append(Proposal(
@@ -293,7 +293,7 @@ def _wider_line(judge: Judge, lines: Sequence[int]) -> Iterator[str]:
     function = judge.problem.function
     assignment = Assignment({lines[0]: wide}, default=name, kernel=function, rounds="everything")
     score = judge.score_in(judge.source, assignment)
-    if score.helps(judge.given.narrow):
+    if score.helps(judge.inputs.narrow):
         yield (
             f"keeping line {lines[0]} in {wide} leaves an error of {score.relative:.2g}, without a "
             f"patch: lift to Assignment({{{lines[0]}: '{wide}'}}, default='{name}', "
@@ -306,7 +306,7 @@ def _random(judge: Judge, offered: Sequence[Candidate]) -> Iterator[str]:
     if any(rule.startswith("carry of the update") for c in offered for rule in c.rules):
         name = f"{judge.backend.name},round=sr"
         score = judge.score_in(judge.source, name)
-        if score.helps(judge.given.narrow):
+        if score.helps(judge.inputs.narrow):
             yield (
                 f"rounding at random, '{name}', leaves an error of {score.relative:.2g}, without a "
                 "patch"
@@ -323,7 +323,7 @@ def _epsilon(judge: Judge) -> Iterator[str]:
         return
     new: KernelSource = source.edited([source.with_expression(n, least) for n in small])
     score = judge.score_in(new, judge.backend)
-    if score.helps(judge.given.narrow):
+    if score.helps(judge.inputs.narrow):
         value, line = small[0].value, source.first - 1 + small[0].lineno
         yield (
             f"{value!r} in line {line} is 0 in {judge.backend.name}: with {least}, the least "

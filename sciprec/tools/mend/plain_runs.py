@@ -31,7 +31,7 @@ class TooLong(Exception):
 
 
 def rounding_of(backend: Backend) -> Callable[[float], float] | None:
-    """How a result in binary64 is rounded to the format of a backend; None where that is another
+    """Return how to round a result in binary64 to a backend's format; None where that is another
     number than the exact result rounded once, or there are several formats.
     """
     compute_rounding = backend.compute

@@ -170,7 +170,7 @@ class KernelSource:
         return {**self.function.__globals__, **inside}
 
     def spelled(self, name: str, near: ast.AST) -> tuple[str, tuple[str, ...]]:
-        """How a function is written here, and the modules that have to be imported for it.
+        """The name of a function here, and the modules that have to be imported for it.
 
         Args:
             name: its name in `math`.
@@ -222,7 +222,7 @@ class KernelSource:
 
     # ---- the function and the patch --------------------------------------------------------------
 
-    def made(self, instrument: ast.NodeTransformer | None = None, **extra: Any) -> FunctionType:
+    def defined(self, instrument: ast.NodeTransformer | None = None, **extra: Any) -> FunctionType:
         """The function that the source defines, without its decorators; its text can be read.
 
         Args:
@@ -230,8 +230,8 @@ class KernelSource:
             extra: further global names.
         """
         if self.caller is not None:
-            function = replace(self, caller=None).made()
-            return self.caller.made(instrument, **{function.__name__: function}, **extra)
+            function = replace(self, caller=None).defined()
+            return self.caller.defined(instrument, **{function.__name__: function}, **extra)
         namespace = {**self.namespace, **extra}
         namespace |= {name: sys.modules[name] for name in self.imports}
         if instrument is None:
@@ -294,7 +294,7 @@ def diff_of_new(file: Path, text: str) -> str:
 
 
 def _place_of_import(text: str) -> int:
-    """How many lines stand before the first import, or behind docstring and comments."""
+    """The number of lines before the first import, or up to the end of docstring and comments."""
     body = parse(text).body
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)) and (

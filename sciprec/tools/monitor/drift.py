@@ -1,4 +1,4 @@
-"""How far rounding moves a run from that in fp64: an estimate from single steps, now and then.
+"""The drift of a run from that in fp64: an estimate from single steps, now and then.
 
 Every K-th step is made in fp64, too, from the run's own state. Their difference d is what rounding
 adds in one step. Where it were the same in all of N = n K steps, the sum of the n differences times

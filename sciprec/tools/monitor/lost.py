@@ -183,12 +183,12 @@ class Updates:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self._sums: dict[Hashable, _State] = {}
+        self._sums: dict[Hashable, _StateSums] = {}
 
     def before(self, key: Hashable, state: np.ndarray) -> None:
         """An update of a state, flat, begins."""
         if key not in self._sums:
-            self._sums[key] = _State(state)
+            self._sums[key] = _StateSums(state)
         np.copyto(self._sums[key].held, state)
 
     def after(
@@ -213,7 +213,7 @@ class Updates:
         return tuple(sums)
 
 
-class _State:
+class _StateSums:
     """The sums of a state between updates."""
 
     def __init__(self, state: np.ndarray) -> None:
@@ -234,8 +234,8 @@ class _State:
 
 
 def weight_of(number: int) -> int:
-    """How many updates, or steps, one of that number stands for where it is looked at for what it
-    changes; 0 where it is not looked at.
+    """The number of updates, or steps, that one stands for where its changes are looked
+    at; 0 where it is not looked at.
     """
     return 1 if number <= _FIRST else _EACH * (number % _EACH == 0)
 

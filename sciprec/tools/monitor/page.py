@@ -52,7 +52,7 @@ def monitor_page(
 
 
 def exponents_picture(names: Any, counts: np.ndarray, name: str) -> Picture | None:
-    """How often each exponent was met, variable by variable.
+    """Counts of each exponent, variable by variable.
 
     Args:
         names: of the variables.

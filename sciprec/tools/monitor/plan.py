@@ -143,7 +143,7 @@ def require_known(plan: WatchPlan, variables: Sequence[str], whose: str) -> None
 
 
 def _nearest(name: str, places: Sequence[str]) -> str:
-    """Which name was meant, if any: behind "increment:" that word itself is like none."""
+    """The nearest name, if any: behind "increment:" that word itself is like none."""
     before, _, variable = name.rpartition(":")
     alike = [place for place in places if place.rpartition(":")[0] == before] or places
     near = meant(variable, [place.rpartition(":")[2] for place in alike])

@@ -110,7 +110,7 @@ def _ldexp(x: float, exponent: int) -> float:
 
 
 def exponents(values: np.ndarray) -> np.ndarray:
-    """How many finite values other than zero have each exponent floor(log2 |x|): (BINS,)."""
+    """Counts of finite values other than zero by their exponent floor(log2 |x|): (BINS,)."""
     counts = np.zeros(BINS, np.int64)
     _count_exponents(np.asarray(values, np.float64).ravel(), counts)
     return counts

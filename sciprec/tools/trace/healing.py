@@ -93,17 +93,17 @@ class _Inquiry:
     def __init__(
         self, problem: Problem, exact_run: Examination, event: Event, events: Sequence[Event]
     ) -> None:
-        self.problem, self.seen, self.event = problem, exact_run, event
+        self.problem, self.exam, self.event = problem, exact_run, event
         self.events = events[: events.index(event)]
         self.row, self.word = exact_run.rows_of(event)[0], rows.EVENTS[event.kind]
         self.clock = int(exact_run.column(self.word + 1)[self.row])
 
     def cause(self, groups: Sequence[OriginGroup]) -> str:
         """The line, by number and text."""
-        if self.seen.is_alike(self.event.kind, self.row):
+        if self.exam.is_alike(self.event.kind, self.row):
             return ""
-        before = [g for g in groups if g.rows and self.seen.first(g) <= self.clock]
-        before.sort(key=self.seen.first)
+        before = [g for g in groups if g.rows and self.exam.first(g) <= self.clock]
+        before.sort(key=self.exam.first)
         removing = [g for g in before[-MOST_LINES:] if self._is_cause(g)]
         if not removing:
             return self._before() or self._rounded() or (
@@ -119,7 +119,7 @@ class _Inquiry:
             if event.of:
                 args = held_arguments(self.problem, event.argument)
             else:
-                rest = [n for n in self.seen.rows_of(event) if n != self.row]
+                rest = [n for n in self.exam.rows_of(event) if n != self.row]
                 table.words[rest, rows.TREATMENT] = rows.HELD
             self.problem.run("twin", table, args)
             if self._is_gone(table):
@@ -141,8 +141,8 @@ class _Inquiry:
     def _bits_lost(self, group: OriginGroup) -> float:
         """The most bits that an operation of a group loses whose healing alone is enough."""
         alone = [replace(group, rows=(n,)) for n in group.rows if n != self.row]
-        losing = [g for g in alone if self.seen.bits_lost(g) >= LEAST_LOSS]
-        return max((self.seen.bits_lost(g) for g in losing if self._is_cause(g)), default=0.0)
+        losing = [g for g in alone if self.exam.bits_lost(g) >= LEAST_LOSS]
+        return max((self.exam.bits_lost(g) for g in losing if self._is_cause(g)), default=0.0)
 
     def _is_cause(self, group: OriginGroup) -> bool:
         """Whether the event does not happen if a group is healed; of what depends on a state that

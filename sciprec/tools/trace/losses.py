@@ -102,19 +102,19 @@ class ResultLosses:
     """
 
     def __init__(self, problem: Problem, exact_run: Examination, split: Split) -> None:
-        self.problem, self.seen, self.split = problem, exact_run, split
+        self.problem, self.exam, self.split = problem, exact_run, split
 
     @cached_property
     def _exact(self) -> list[np.ndarray]:
         """Whether exact values are finite."""
-        return [np.isfinite(r.beside[..., 0]) for r in self.seen.results]
+        return [np.isfinite(r.beside[..., 0]) for r in self.exam.results]
 
     def left_with(self, group: OriginGroup) -> float:
         """Return the share of the lost numbers that is still lost where a group is computed in
         binary64.
         """
         after = Split(self.problem, [], wide=[group]).results
-        pairs = zip(self.seen.results, after, self._exact, strict=True)
+        pairs = zip(self.exam.results, after, self._exact, strict=True)
         lost = [(~np.isfinite(a.tested))[e & ~np.isfinite(b.tested)] for b, a, e in pairs]
         joined = np.concatenate([array.ravel() for array in lost])
         return float(joined.mean())
@@ -124,24 +124,24 @@ class ResultLosses:
         """Return the elements that are not finite, though exact ones are; without such elements
         those that are wrong and were made of numbers that are not finite.
         """
-        results, arithmetics = self.seen.results, arithmetics_of(self.problem.backend)
+        results, arithmetics = self.exam.results, arithmetics_of(self.problem.backend)
         wide = FEW * arithmetics[0].format.unit_roundoff
         lost = [e & ~np.isfinite(r.tested) for r, e in zip(results, self._exact, strict=True)]
         if any(mask.any() for mask in lost):
             return lost
         errors = (of_elements(e, r.beside[..., 0]) for r, e in zip(
-            results, self.seen.errors.errors, strict=True))  # fmt: skip
+            results, self.exam.errors.errors, strict=True))  # fmt: skip
         triples = zip(self._exact, self.split.known, errors, strict=True)
         return [exact & ~is_known & (error > wide) for exact, is_known, error in triples]
 
     @cached_property
     def outcome(self) -> NumberFate:
         """The outcome of all numbers."""
-        tested = [np.isfinite(r.tested) for r in self.seen.results]
+        tested = [np.isfinite(r.tested) for r in self.exam.results]
         triples = list(zip(tested, self._exact, self.split.known, strict=True))
-        twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
+        twins = zip(self.split.whole.errors, self.exam.errors.errors, self.split.known, strict=True)
         errors = [np.where(is_known, error, twin) for error, twin, is_known in twins]
-        every, exam = Errors(self.split.results, errors), self.seen
+        every, exam = Errors(self.split.results, errors), self.exam
         followed_to = followed(exam.results, every, self.split, exam.program, exam.most_bits)
         l2 = followed_to.errors
         by, size = l2, max((e for e in l2.values() if e == e), default=0.0)
@@ -155,14 +155,14 @@ class ResultLosses:
             every.elements,
             lost=sum(int((e & ~t).sum()) for t, e, _ in triples),
             nans=sum(int((e & np.isnan(r.tested)).sum()) for e, r in zip(
-                self._exact, self.seen.results, strict=True)),
+                self._exact, self.exam.results, strict=True)),
             endless=sum(int((~e).sum()) for _, e, _ in triples),
             passed=sum(int((t & e & ~k).sum()) for t, e, k in triples),
             singular=sum(int((s & e).sum()) for s, e in zip(
                 self.split.singular, self._exact, strict=True)),
             relative=by,
             size=size,
-            unwritten=" or ".join(names) if not any(r.written for r in self.seen.results) else "",
+            unwritten=" or ".join(names) if not any(r.written for r in self.exam.results) else "",
             worst=None
             if followed_to.lost or self.problem.metric in OF_ONE
             else self._hidden(errors, l2, followed_to.absolute),
@@ -172,7 +172,7 @@ class ResultLosses:
     def _by_metric(self, every: Errors, metric: str = "") -> dict[str, float]:
         """Name -> error of a result by a metric, the problem's unless it is said."""
         metric = metric or self.problem.metric
-        triples = zip(self.seen.results, every.errors, every.usable, strict=True)
+        triples = zip(self.exam.results, every.errors, every.usable, strict=True)
         return {
             r.name: error_by(metric, e[u], r.beside[..., 0][u]) if u.any() else 0.0
             for r, e, u in triples
@@ -185,7 +185,7 @@ class ResultLosses:
         surely zero in exact arithmetic, and none of a result that may be zero as a whole.
         """
         far = []
-        for result, error in zip(self.seen.results, errors, strict=True):
+        for result, error in zip(self.exam.results, errors, strict=True):
             exact, doubt = result.beside[..., 0], doubt_of(result)
             size = np.copysign(abs(exact) + doubt, exact)
             worst = worst_element(result.name, result.tested, error, size)
@@ -218,12 +218,12 @@ class ResultLosses:
         if event.of:
             args = held_arguments(self.problem, event.argument)
             return self.problem.run("twin", table, args)
-        table.words[self.seen.rows_of(event), rows.TREATMENT] = rows.HELD
+        table.words[self.exam.rows_of(event), rows.TREATMENT] = rows.HELD
         return self.problem.run("twin", table)
 
     def _changes(self, results: Sequence[Result]) -> bool:
         """Whether a number that was wrong is another one, and a finite one if there is one."""
-        for before, after, wrong in zip(self.seen.results, results, self.wrong, strict=True):
+        for before, after, wrong in zip(self.exam.results, results, self.wrong, strict=True):
             old, new = before.tested[wrong], after.tested[wrong]
             if (np.isfinite(new) & ~(old == new)).any():
                 return True

@@ -264,19 +264,19 @@ class _KernelTrace:
 
     def __init__(self, problem: Problem, by: str, samples: int):
         self.problem, self.by = problem, by
-        self.seen = Examination(problem)
+        self.exam = Examination(problem)
         program = problem.kernel("parts").program
         every = self._steps() if by == "step" else groups_of(program, by)
-        self.groups = [g for g in every if self.seen.ran(g) or g.steps]
+        self.groups = [g for g in every if self.exam.ran(g) or g.steps]
         idle = [g for g in every if g not in self.groups]
         self.unknown = self._unknown()
-        rounding = [g for g in self.groups if self.seen.rounds(g) or g.steps]
+        rounding = [g for g in self.groups if self.exam.rounds(g) or g.steps]
         self.rounding = rounding
-        steps = self.seen.count_of_steps() if by == "step" else 0
+        steps = self.exam.count_of_steps() if by == "step" else 0
         self.split = Split(problem, rounding, steps=steps)
         places = [self.groups.index(g) for g in rounding]
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
-        self.losses = ResultLosses(problem, self.seen, self.split)
+        self.losses = ResultLosses(problem, self.exam, self.split)
         self.splits = not (self.split.cancels or self.losses.outcome.followed.lost)
         errors, ungrouped = self.split.whole, self._lines()
         self.inputs = PerturbedInputs(problem, self.groups + idle, errors)
@@ -298,7 +298,7 @@ class _KernelTrace:
             g for g in groups_of(program, "line")
             if g.argument and isinstance(by_name[g.argument], (np.ndarray, tuple))
         ]  # fmt: skip
-        steps = self.seen.steps()
+        steps = self.exam.steps()
         if len(steps) == 1:
             raise InputError(
                 f"kernel '{self.problem.function.__name__}' has no loop of its own; trace by "
@@ -313,19 +313,19 @@ class _KernelTrace:
         whole_error, error = self.split.whole, self.split.whole.vector
         sum_of_parts = self.split.whole.joined(self.seen.errors.errors)
         size, lines, groups = whole_error.size, tuple(self.lines), tuple(self.line_groups)
-        events = self.seen.events()
-        ranges = loaded(self.problem, self.seen.results)
+        events = self.exam.events()
+        ranges = loaded(self.problem, self.exam.results)
         ranges += [e for e in events if e.kind != "branch"]
         outcome, healed = self.losses.outcome, None
         self.lost_by = lost_by = self.losses.caused_by(ranges) if outcome.left_out else None
         branches = [e for e in events if e.kind == "branch" and not outcome.followed.lost]
-        turn = turned(self.problem, self.seen, outcome, branches) if branches else None
+        turn = turned(self.problem, self.exam, outcome, branches) if branches else None
         if self.by in ("line", "operation"):
             place = None if lost_by is None else ranges.index(lost_by)
-            ranges = with_causes(self.problem, self.groups, self.seen, ranges, lost_by)
+            ranges = with_causes(self.problem, self.groups, self.exam, ranges, lost_by)
             lost_by = None if place is None else ranges[place]
             if self.splits:
-                healed = becomes_large(self.problem, self.groups, self.seen)
+                healed = becomes_large(self.problem, self.groups, self.exam)
         self.blamed = self._blamed(lost_by, healed)
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
@@ -401,8 +401,8 @@ class _KernelTrace:
                     share=share(part, error) if self.splits else 0.0,
                     rms=norm(part) / max(part.size, 1) ** 0.5,
                     shares=shares,
-                    bits_lost=self.seen.bits_lost(group),
-                    runs=group.steps[1] - group.steps[0] if group.steps else self.seen.runs(group),
+                    bits_lost=self.exam.bits_lost(group),
+                    runs=group.steps[1] - group.steps[0] if group.steps else self.exam.runs(group),
                 )
             )
         if self.unknown:
@@ -437,7 +437,7 @@ class _KernelTrace:
         if self.by == "step" or not self.splits:
             return None
         sizes = [norm(part) for part in self.parts.values()]
-        return growth(self.problem, self.rounding, sizes, self.seen)
+        return growth(self.problem, self.rounding, sizes, self.exam)
 
     def sources(self) -> list[Source]:
         """The functions that lines are of, by line."""
@@ -470,7 +470,7 @@ class _KernelTrace:
 
     def _unknown(self) -> tuple[str, ...]:
         """Name the lines of functions whose own rounding is not seen."""
-        program, bits = self.problem.kernel("parts").program, self.seen.most_bits
+        program, bits = self.problem.kernel("parts").program, self.exam.most_bits
         return tuple(group.name for group in self.groups if is_unseen(program, group, bits))
 
 

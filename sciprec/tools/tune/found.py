@@ -163,7 +163,7 @@ class TuneResult(Shown):
 
     def _summary(self) -> Summary:
         problem, rows = self._problem, []
-        several = problem.what == "model" and self.by != "stage"
+        several = problem.sort == "model" and self.by != "stage"
         listed = list(zip(problem.groups, self._choice, strict=True))
         if several:  # many: what stays wide first
             listed.sort(key=lambda row: -problem.formats.bits[row[1]])
@@ -175,7 +175,7 @@ class TuneResult(Shown):
             ))  # fmt: skip
         uniform = [t for t in self.pareto if t.label in self.formats]
         notes = [f"executed operations: {self.operations_said}; {self.rounds_said}"]
-        notes += [problem.known] * bool(problem.known)
+        notes += [problem.doubt] * bool(problem.doubt)
         notes += [
             f"lifted whole to {t.label}: cost {t.cost:.3f}, error {t.error:.2g}"
             for t in uniform[:5]

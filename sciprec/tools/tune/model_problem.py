@@ -42,7 +42,7 @@ class ModelProblem(TuningProblem):
         versions_after: seconds of a kernel's calls, see `Configured`.
     """
 
-    what = "model"
+    sort = "model"
     file = ""
 
     def __init__(
@@ -108,7 +108,7 @@ class ModelProblem(TuningProblem):
 
     def counts(self) -> Counter[Place]:
         """Return the executions of a run in binary64."""
-        census = _Census(self)
+        census = _CountingMaker(self)
         self.program(self._handed(census))
         return census.counts()
 
@@ -189,7 +189,7 @@ class _Maker:
         return copied
 
 
-class _Census(_Maker):
+class _CountingMaker(_Maker):
     """Notes the calls of a run in binary64, and how often their operations are executed."""
 
     def __init__(self, problem: ModelProblem) -> None:

@@ -84,16 +84,16 @@ class TuningProblem(ABC):
     Attributes:
         formats: to choose from, and the one that a search starts from.
         versions: in which functions are compiled once more, see `Configured`.
-        name, what: its name, and what it is: a kernel, a model.
+        name, sort: its name, and its sort: "kernel" or "model".
         file: whose lines are called by their number.
         groups: places with operations that are executed, in the order of the source.
         runs: how many choices were run, or had been before an interruption.
-        known: how well the truth itself is known, in a sentence; "" where nobody has looked.
+        doubt: how well the truth itself is known, in a sentence; "" where nobody has looked.
     """
 
-    known = ""
+    doubt = ""
     name: str
-    what: str
+    sort: str
     file: str
 
     def __init__(
@@ -239,13 +239,13 @@ class TuningProblem(ABC):
             results = self.results(self.in_binary64, other)
         except Raised as raised:
             raise InputError(
-                f"{self.what} '{self.name}' raises {raised} in fp64{which}; tune takes inputs on "
+                f"{self.sort} '{self.name}' raises {raised} in fp64{which}; tune takes inputs on "
                 "which it ends"
             ) from raised
         floats = {name: values for name, values in results.items() if values.dtype.kind == "f"}
         if floats and not any(np.isfinite(values).any() for values in floats.values()):
             raise InputError(
-                f"{self.what} '{self.name}' gives no finite number in fp64{which} "
+                f"{self.sort} '{self.name}' gives no finite number in fp64{which} "
                 f"({', '.join(floats)}), so that formats have no error; give inputs on which it "
                 "does"
             )

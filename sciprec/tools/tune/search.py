@@ -57,7 +57,7 @@ def _start(problem: TuningProblem, limit: float) -> None:
         missed.append(f"{error:.2g} with '{problem.formats.names[number]}'")
     more = f" ({', '.join(missed[1:])})" if missed[1:] else ""
     raise InputError(
-        f"{problem.what} '{problem.name}' has an error of {missed[0]} everywhere, above the limit "
+        f"{problem.sort} '{problem.name}' has an error of {missed[0]} everywhere, above the limit "
         f"of {limit:.2g}{more}; give a larger tolerance, or a wider format"
     )
 

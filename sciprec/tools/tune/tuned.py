@@ -39,7 +39,7 @@ _NUMBERS = (float, complex, int, np.number, np.bool_)
 
 
 def _doubt_of_truth(errors: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
-    """How well fp64 itself is known, in a sentence.
+    """A sentence about the digits of fp64 itself.
 
     Raises:
         InputError: not so well that it could be told whether the tolerance is met.
@@ -166,7 +166,7 @@ def tune(
     require_real(function.__name__, checked or (), "tune")
     problem.truth()
     errors = own_errors(function, bound, truth, output=output, metric=_metric_of(problem))
-    problem.known = "" if errors is None else _doubt_of_truth(errors, problem, tolerance)
+    problem.doubt = "" if errors is None else _doubt_of_truth(errors, problem, tolerance)
     return tuned(Tuned, problem, tolerance, margin, checked)
 
 
@@ -179,7 +179,7 @@ class KernelProblem(TuningProblem):
         output: names of the results that count, or None for all.
     """
 
-    what = "kernel"
+    sort = "kernel"
 
     def __init__(
         self, kernel, args: tuple, *, output: str | Iterable[str] | None,

@@ -148,7 +148,7 @@ def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
 
 
 def _margin(row: dict[str, Any]) -> str:
-    """How far the error that is judged is from the tolerance, as the cells of the page say it."""
+    """The margin between the judged error and the tolerance, in the words of the page."""
     if row.get("margin") is None:
         return "–"
     words = margin_in_words(Verdict(row["status"], "", row["margin"]))

@@ -65,7 +65,7 @@ class HestonPayoffs(Section):
 
 
 class HestonSimulation(Section):
-    """How the paths are drawn: as many as a tolerance needs, or a fixed number."""
+    """The drawing of paths: as many as a tolerance needs, or a fixed number."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -50,7 +50,7 @@ _KEYS = {"backends": _BACKENDS, "compensation": _COMPENSATION}
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _Alternative:
     """Another way to run a model.
 
     Args:
@@ -71,10 +71,10 @@ class _Candidate:
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _JudgedRun:
     """A candidate that was run: its error over that before, and operations more."""
 
-    candidate: _Candidate
+    candidate: _Alternative
     left: float
     operations: int = 0
     why: str = ""
@@ -95,14 +95,14 @@ class ScenarioToMend:
 
     Args:
         scenario: with the changes.
-        given: as it was given: a file that a patch is for, or something else.
+        source: as it was given: a file that a patch is for, or something else.
         variant, backend: of the trace.
         output: names of variables that count.
         changes: values in place of the file's.
     """
 
     scenario: Scenario
-    given: Given
+    source: Given
     variant: Variant
     backend: Backend
     output: str | Iterable[str] | None
@@ -125,11 +125,11 @@ class ScenarioToMend:
     @cached_property
     def file(self) -> Path | None:
         """The file that patches are for."""
-        if isinstance(self.given, (str, Path)):
-            return named(self.given, SCENARIOS)
+        if isinstance(self.source, (str, Path)):
+            return named(self.source, SCENARIOS)
         return None
 
-    def with_keys(self, candidate: _Candidate) -> dict[str, Any]:
+    def with_keys(self, candidate: _Alternative) -> dict[str, Any]:
         """The keys of a scenario that runs a candidate, beside what else it runs."""
         names = list(self.scenario.backends)
         matches = [n for n in names if resolve_backend(n).name == self.backend.name]
@@ -160,14 +160,14 @@ class _ScenarioSearch:
         self.stages = tuple(
             s for s in MODEL_STAGES.get(subject.scenario.kind, ()) if not s.always
         )
-        self.judged: list[_Judged] = []
+        self.judged: list[_JudgedRun] = []
         self.planned = 0
 
     def run(self) -> ModelMend:
         """Try single remedies, then two together."""
         ranked = sorted((p for p in self.trace.stages if p.left is not None),
                         key=lambda p: p.left)  # fmt: skip
-        self.judged += [_Judged(self._kept((p,)), p.left) for p in ranked]
+        self.judged += [_JudgedRun(self._with_kept((p,)), p.left) for p in ranked]
         singles = [
             *self._carried(), *self._policies(), *self._by_function(), *self._everywhere()
         ]  # fmt: skip
@@ -179,11 +179,11 @@ class _ScenarioSearch:
         for candidate in singles:
             self._try(candidate)
         for parts in together:
-            self._try(self._kept(parts))
+            self._try(self._with_kept(parts))
         carried = [j.candidate for j in self.judged if j.candidate.compensation and not j.why
                    and j.left < HELPS]  # fmt: skip
         if carried and best:
-            both, carry = self._kept(best), carried[0]
+            both, carry = self._with_kept(best), carried[0]
             self._try(replace(both, title=f"{both.title}; {carry.title}",
                               source=f"{both.source}; {carry.source}",
                               compensation=carry.compensation))  # fmt: skip
@@ -191,15 +191,15 @@ class _ScenarioSearch:
 
     # ---- candidates ----------------------------------------------------------------------------
 
-    def _kept(self, parts: Iterable[StagePart]) -> _Candidate:
+    def _with_kept(self, parts: Iterable[StagePart]) -> _Alternative:
         """Some stages in the wider format, all else as before."""
         names = [part.name for part in parts]
         policy = kept_wide(self.subject.backend, self.wide, names)
-        return _Candidate(
+        return _Alternative(
             f"{' + '.join(names)} in {self.wide}", _SPLIT, policy.text, bits=self._bits(names)
         )
 
-    def _policies(self) -> list[_Candidate]:
+    def _policies(self) -> list[_Alternative]:
         """Policies of the model, by their own lists."""
         if not (self.stages and self.wide):
             return []
@@ -212,18 +212,18 @@ class _ScenarioSearch:
             label = f"{' + '.join(wide)} in {self.wide}"
             if all_but:
                 label = f"all but {' + '.join(narrow)} in {self.wide}"
-            candidates.append(_Candidate(
+            candidates.append(_Alternative(
                 f"policy {name}: {label}", _SPLIT, policy.text, bits=self._bits(wide, all_but)
             ))  # fmt: skip
         return candidates
 
-    def _carried(self) -> list[_Candidate]:
+    def _carried(self) -> list[_Alternative]:
         """Residuals that are carried, of models that do without."""
         if self.subject.variant.compensation.name != "none":
             return []
-        return [_Candidate("carry of the update", _CARRIED, self.subject.backend.name, "carry")]
+        return [_Alternative("carry of the update", _CARRIED, self.subject.backend.name, "carry")]
 
-    def _by_function(self) -> list[_Candidate]:
+    def _by_function(self) -> list[_Alternative]:
         """Functions with much of the error in the wider format, of models without stages, each by
         itself, and the first two.
         """
@@ -242,7 +242,7 @@ class _ScenarioSearch:
     def _of_functions(
         self, some: tuple[tuple[str, str], ...],
         functions: Mapping[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]],
-    ) -> _Candidate:  # fmt: skip
+    ) -> _Alternative:  # fmt: skip
         names = [function for _, function in some]
         places = {Place("function", name, known_as(file)): self.wide
                   for where in some for file, name in sorted(functions[where][1])}  # fmt: skip
@@ -251,22 +251,22 @@ class _ScenarioSearch:
         )
         every = sum(count for count, _ in functions.values())
         share = sum(functions[where][0] for where in some) / max(every, 1)
-        return _Candidate(
+        return _Alternative(
             f"kernels of {' + '.join(names)} in {self.wide}", _SPLIT, assignment.as_backend().name,
             bits=1.0 + (self._ratio - 1.0) * share, assignment=assignment,
         )  # fmt: skip
 
-    def _everywhere(self) -> list[_Candidate]:
+    def _everywhere(self) -> list[_Alternative]:
         """Another arithmetic for everything: the next wider one, and stochastic rounding."""
         name, candidates = self.subject.backend.name, []
         if self.wide:
             candidates.append(
-                _Candidate(f"everything in {self.wide}", "–", self.wide, bits=self._ratio)
+                _Alternative(f"everything in {self.wide}", "–", self.wide, bits=self._ratio)
             )
         try:
             number_format = arithmetic_of(name).format.name
             random = resolve_backend(f"{number_format},round=sr").name
-            candidates.append(_Candidate("stochastic rounding", _RANDOM, random))
+            candidates.append(_Alternative("stochastic rounding", _RANDOM, random))
         except InputError:
             pass
         return candidates
@@ -289,7 +289,7 @@ class _ScenarioSearch:
 
     # ---- runs ----------------------------------------------------------------------------------
 
-    def _try(self, candidate: _Candidate) -> None:
+    def _try(self, candidate: _Alternative) -> None:
         """Run a candidate, as its file would."""
         count = len(self.judged)
         self.trace.tell("remedies tried", count, max(self.planned, count + 1))
@@ -302,12 +302,12 @@ class _ScenarioSearch:
             error_left = self.runs.error_of(backend, program) / self.runs.error
         except InputError as error:
             why = f"is refused: {str(error).splitlines()[0]}"
-            self.judged.append(_Judged(candidate, math.inf, why=why))
+            self.judged.append(_JudgedRun(candidate, math.inf, why=why))
             return
         more = 0
         if candidate.compensation and error_left < HELPS:
             more = self.trace.operations_more(program)
-        self.judged.append(_Judged(candidate, error_left, more))
+        self.judged.append(_JudgedRun(candidate, error_left, more))
 
     # ---- what is offered -----------------------------------------------------------------------
 
@@ -315,7 +315,7 @@ class _ScenarioSearch:
         """Sort what was run."""
         trace = self.trace
         tried = [j for j in self.judged if not self._helps(j)]
-        offered: list[_Judged] = []
+        offered: list[_JudgedRun] = []
         for judged in sorted((j for j in self.judged if self._helps(j)), key=self._cost):
             better = next((k for k in offered if k.left <= _NO_WORSE * judged.left
                            and (k.is_narrow or not judged.is_narrow)), None)  # fmt: skip
@@ -338,13 +338,13 @@ class _ScenarioSearch:
         )  # fmt: skip
         return replace(mend, verdict=self._verdict(mend))
 
-    def _helps(self, judged: _Judged) -> bool:
+    def _helps(self, judged: _JudgedRun) -> bool:
         return not judged.why and judged.left < HELPS
 
-    def _cost(self, judged: _Judged) -> tuple[float, float]:
+    def _cost(self, judged: _JudgedRun) -> tuple[float, float]:
         return judged.cost(self.trace.operations), judged.left
 
-    def _proposal(self, judged: _Judged) -> ModelProposal:
+    def _proposal(self, judged: _JudgedRun) -> ModelProposal:
         candidate, keys = judged.candidate, self.subject.with_keys(judged.candidate)
         patch, cautions = "", []
         if self.subject.file is not None:
@@ -362,7 +362,7 @@ class _ScenarioSearch:
             candidate.source, tuple(cautions),
         )  # fmt: skip
 
-    def _patch(self, candidate: _Candidate, keys: Mapping[str, Any]) -> str:
+    def _patch(self, candidate: _Alternative, keys: Mapping[str, Any]) -> str:
         """The diff of the scenario file, and of the assignment's file beside it."""
         file = self.subject.file
         if candidate.assignment is None:

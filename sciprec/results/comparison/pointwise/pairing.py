@@ -108,7 +108,7 @@ class Pair:
 
     @cached_property
     def change(self) -> Change | None:
-        """How far truth and run have moved from where they began; None without an axis of time, and
+        """The way of truth and run from their beginning; None without an axis of time, and
         for a budget.
         """
         if self.is_budget:

@@ -244,7 +244,7 @@ def _groups(start: int, count: int, step: int) -> tuple[int, np.ndarray]:
 
 
 def _apart(golden: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both in binary64; integers that differ and become one number there are neighbours, so that
+    """Values in binary64; integers that differ and become one number there are neighbours, so that
     their error is not below the true one.
     """
     golden_values, actual_values = _plain(golden), _plain(actual)

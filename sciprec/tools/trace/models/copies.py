@@ -26,7 +26,7 @@ class Finished:
         result: what it gave.
     """
 
-    name, said = "", "ends"
+    name, action = "", "ends"
 
     def __init__(self, result: Any) -> None:
         self.result = result

@@ -36,7 +36,7 @@ class TraceProgress:
         self._model, self._calls, self._samples = model, calls, samples
         self._on_estimate, self._tell = on_estimate, tell
         self._number, self._seconds, self._last_told = 0, 0.0, 0.0
-        self._what, self._runs_made, self._runs = "runs with the error in parts", 0, 0
+        self._label, self._runs_made, self._runs = "runs with the error in parts", 0, 0
         self._since: tuple[int, float] | None = None
 
     def begins(self, label: str, count: int, runs: int) -> None:
@@ -47,7 +47,7 @@ class TraceProgress:
             count: runs so far.
             runs: that it takes, about.
         """
-        self._what, self._runs_made, self._runs = label, count, runs
+        self._label, self._runs_made, self._runs = label, count, runs
 
     def comes_to(self, number: int, seconds: float) -> None:
         """A run with parts begins.
@@ -92,7 +92,7 @@ class TraceProgress:
     def _parts(self, seconds: float) -> None:
         """Tell about the runs with parts, which will take so many seconds; 0: not known yet."""
         words = f"about {_in_words(seconds)} left for " if seconds else ""
-        self._tell(f"{words}{self._what}", self._number - 1 - self._runs_made,
+        self._tell(f"{words}{self._label}", self._number - 1 - self._runs_made,
                    self._expected - self._runs_made)  # fmt: skip
 
 

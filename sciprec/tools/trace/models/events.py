@@ -82,7 +82,7 @@ class ModelEvents:
                 k: [n for n in some if (k, n) != (kernel, row)] for k, some in rows_of.items()
             }
             for healed_step in dict.fromkeys((step, max(step - 1, 0))):
-                run = _Healed(self._census, self._steps, healed, healed_step, first.number)
+                run = _HealedNotes(self._census, self._steps, healed, healed_step, first.number)
                 try:
                     ErrorRun(self._program, self._census, run)
                 except Stopped:
@@ -112,7 +112,7 @@ class Stopped(BaseException):
     """A run has come to where nothing more is asked."""
 
 
-class _Healed(TwinNotes):
+class _HealedNotes(TwinNotes):
     """Notes of a run in which some rows are healed in one time step, until the end of a call.
 
     Args:

@@ -87,7 +87,7 @@ class ModelInputs:
 
     @property
     def pooled(self) -> int:
-        """Over how many inputs lines are computed wider."""
+        """The number of inputs on which lines are computed wider."""
         return min(self._most_wider, len(self.used))
 
     @property

@@ -37,21 +37,21 @@ class Wider:
 
     Args:
         arguments, places: (kernel, argument) and places whose roundings are left out.
-        made: (number, argument) of the other ones that change a number in an ordinary run, see
-            `ErrorRun.made`; those that change none would only undo what is computed wider.
+        rounded: (number, argument) of the other ones that change a number in an ordinary run, see
+            `ErrorRun.changing`; those that change none would only undo what is computed wider.
     """
 
     arguments: frozenset[tuple]
     places: frozenset[Place]
-    made: frozenset[tuple[int, str]]
+    rounded: frozenset[tuple[int, str]]
 
     def rounds(self, number: int, kernel, argument: str) -> bool:
         """Whether an argument's elements are rounded in a call."""
-        return (number, argument) in self.made and (kernel, argument) not in self.arguments
+        return (number, argument) in self.rounded and (kernel, argument) not in self.arguments
 
     def rounds_at(self, number: int, place: Place) -> bool:
         """Whether `quantize` rounds an array."""
-        return (number, "") in self.made and place not in self.places
+        return (number, "") in self.rounded and place not in self.places
 
 
 class _Moves:
@@ -65,7 +65,7 @@ class _Moves:
     """
 
     def __init__(self, backend: Backend, sample: int, *labels: Any) -> None:
-        self._backend, self._sample, self._what = backend, sample, "/".join(map(str, labels))
+        self._backend, self._sample, self._label = backend, sample, "/".join(map(str, labels))
 
     def moved(self, values: np.ndarray) -> np.ndarray:
         """The numbers, each by up to four units of the format."""
@@ -73,7 +73,7 @@ class _Moves:
 
     def by(self, values: np.ndarray) -> np.ndarray:
         """Return the displacement of each number."""
-        rng = np.random.default_rng((SEED, self._sample, crc32(self._what.encode())))
+        rng = np.random.default_rng((SEED, self._sample, crc32(self._label.encode())))
         return displacement(np.asarray(values, np.float64), self._backend, rng)
 
 
@@ -121,7 +121,7 @@ class Orders(Protocol):
         ...
 
 
-class _Stopped(BaseException):
+class _PartEnded(BaseException):
     """A run has come to the end of the part that is asked for."""
 
 
@@ -160,10 +160,10 @@ class ErrorRun:
         self.backend, self.census, self._orders = census.backend, census, orders
         self.ladder, self._calls = orders.ladder, 0
         self.wider, self._sample, self._number = wider, sample, 0
-        self.made: set[tuple[int, str]] = set()
+        self.changing: set[tuple[int, str]] = set()
         self.differing: set[tuple] = set()
         self._unmoved = unmoved
-        self._met: set[Any] = set()
+        self._started: set[Any] = set()
         self._crossings = Crossings(self.ladder)
         self._copies = Copies(self.ladder.copies, self._answer)
         self._beginning, self.results = beginning, []
@@ -171,7 +171,7 @@ class ErrorRun:
         self._read: dict[int, np.ndarray] = {}
         try:
             self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
-        except _Stopped:
+        except _PartEnded:
             pass
         state = [array for where, array in self._written.items() if where in self._read]
         entries = state or self._written.values()
@@ -184,11 +184,11 @@ class ErrorRun:
     def call(self, copy: int, kernel, trust_inputs: bool, args: tuple) -> Any:
         """A kernel's result for a copy that calls it."""
         at = place() if copy == 0 and self._orders.asks_places else NOWHERE
-        return self._copies.meet(copy, _Call(kernel, trust_inputs, args, at))
+        return self._copies.meet(copy, _CallRequest(kernel, trust_inputs, args, at))
 
     def rounded(self, copy: int, values: np.ndarray, backend: Backend) -> np.ndarray:
         """Return the array that `quantize` gives a copy."""
-        return self._copies.meet(copy, _Rounding(values, plain(backend), place()))
+        return self._copies.meet(copy, _RoundingRequest(values, plain(backend), place()))
 
     def _answer(self, requests: Sequence[Any]) -> Sequence[Any]:
         if all(isinstance(request, Finished) for request in requests):
@@ -196,23 +196,23 @@ class ErrorRun:
         if len({request.name for request in requests}) > 1:
             first, last = requests[0], requests[-1]
             raise InputError(
-                f"after {self._calls} calls of kernels the model {first.said}, and on exact "
-                f"numbers it {last.said}: rounded numbers decide which way it goes; trace takes a "
-                "model whose way is the same, or such a part of a run: shorten it"
+                f"after {self._calls} calls of kernels the model {first.action}, and on exact "
+                f"numbers it {last.action}: rounded numbers decide which way it goes; trace takes "
+                "a model whose way is the same, or such a part of a run: shorten it"
             )
         first = requests[0]
         if self._beginning is not None and self._number >= self._beginning[1]:
-            raise _Stopped
+            raise _PartEnded
         self._orders.begins(self._number)
         self._number += 1
-        if isinstance(first, _Rounding):
+        if isinstance(first, _RoundingRequest):
             return self._all_rounded(first, [request.values for request in requests])
         if self._on_call is not None:
             self._on_call(self._calls)
         self._calls += 1
         return self._called(first, [request.args for request in requests])
 
-    def _all_rounded(self, first: _Rounding, copies: list[np.ndarray]) -> list[np.ndarray]:
+    def _all_rounded(self, first: _RoundingRequest, copies: list[np.ndarray]) -> list[np.ndarray]:
         """Round an array in all copies, as `quantize` does. A copy with the error of this rounding
         moves as the tested values do; another copy keeps its distance from them.
         """
@@ -227,7 +227,7 @@ class ErrorRun:
             self._orders.rounds_beyond(copies[0], backend, place, None, "")
         rounded = quantize(copies[0], backend)
         if not np.array_equal(rounded, copies[0], equal_nan=True):
-            self.made.add((self._number, ""))
+            self.changing.add((self._number, ""))
         with np.errstate(invalid="ignore"):
             change = np.where(rounded == copies[0], 0.0, np.float64(rounded) - copies[0])
             apart = (self.ladder.stretch - 1.0) * change
@@ -235,7 +235,7 @@ class ErrorRun:
         numbered = enumerate(copies[1:], 1)
         return [rounded, *(h + change if k < lane else h - apart for k, h in numbered)]
 
-    def _called(self, first_call: _Call, args: list[tuple]) -> Sequence[Any]:
+    def _called(self, first_call: _CallRequest, args: list[tuple]) -> Sequence[Any]:
         """A call of the traced kernel with the arguments of all copies."""
         kernel, orders = first_call.kernel, self._orders
         traced = orders.traced(kernel)
@@ -245,7 +245,7 @@ class ErrorRun:
         for name, items, is_written in zip(traced.names, copies, written, strict=True):
             lane = orders.lane_of_argument(kernel, name)
             rounds = self.wider is None or self.wider.rounds(self._number, kernel, name)
-            first = kernel not in self._met
+            first = kernel not in self._started
             if orders.asks_places and rounding is not None and len(floats(items[0])) == 1:
                 values, at = floats(items[0])[0], first_call.called_at
                 orders.rounds_beyond(values, kernel.storage, at, kernel, name)
@@ -256,8 +256,8 @@ class ErrorRun:
                 moves = self._moves(kernel.storage, kernel.name, name)
             arguments.append(crossing.taken(items, lane, rounds, moves))
             if crossing.has_rounded:
-                self.made.add((self._number, name))
-        self._met.add(kernel)
+                self.changing.add((self._number, name))
+        self._started.add(kernel)
         orders.before(kernel, tuple(arguments), written, first_call.called_at)
         result, _ = traced.entered(orders.tables[kernel], tuple(arguments))
         orders.after(kernel)
@@ -285,7 +285,7 @@ class ErrorRun:
         return _Moves(backend, self._sample, *labels) if self._sample else None
 
 
-class _Call:
+class _CallRequest:
     """A request of a copy: a call of a kernel."""
 
     def __init__(
@@ -296,15 +296,15 @@ class _Call:
         self.name = kernel.name
 
     @property
-    def said(self) -> str:
+    def action(self) -> str:
         """The action of the copy, in words."""
         return f"calls '{self.name}'"
 
 
-class _Rounding:
+class _RoundingRequest:
     """A request of a copy: an array rounded to the storage format."""
 
-    name, said = "quantize", "rounds numbers"
+    name, action = "quantize", "rounds numbers"
 
     def __init__(self, values: np.ndarray, backend: Backend, place: Place) -> None:
         self.values, self.backend, self.place = values, backend, place

@@ -259,7 +259,7 @@ class Splitting:
         for lane, some in enumerate(lanes, 1):
             for _, joint in some:
                 orders.follow(joint, lane)
-        wider = orders.wider([self.groups[key] for key in wide], self.made) if wide else None
+        wider = orders.wider([self.groups[key] for key in wide], self.changing) if wide else None
         if self.course is not None:
             self.course.comes_to(self.passes + 1, self._seconds)
         begun = perf_counter()
@@ -306,7 +306,7 @@ class Splitting:
         run, ladder = ErrorRun(
             self.program, self.census, self.notes, on_call=self._within
         ), self.notes.ladder
-        self.made, self.differing = frozenset(run.made), frozenset(run.differing)
+        self.changing, self.differing = frozenset(run.changing), frozenset(run.differing)
         copies = [r.values for r in run.results]
         self._require_the_same(copies[0])
         with np.errstate(invalid="ignore"):

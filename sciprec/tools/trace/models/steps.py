@@ -107,7 +107,7 @@ class StepLog:
     def __init__(self) -> None:
         self._step, self._inside, self._declared = NO_STEP, False, False
         self._first, self._insides = array("q"), array("b")
-        self._shown = array("q")
+        self._ends = array("q")
         self._updates: list[tuple[Hashable, int]] = []
         self._passes = _Passes(sys._getframe(1))
 
@@ -123,7 +123,7 @@ class StepLog:
 
     def shown(self) -> None:
         """A step has been made."""
-        self._shown.append(len(self._first))
+        self._ends.append(len(self._first))
 
     def updated(self, state: Hashable) -> None:
         """A state was updated."""
@@ -165,7 +165,7 @@ class StepLog:
             inside = np.array(self._insides, bool) & (passes > 1)
             return steps_of(SAID, np.array(self._first, np.int64), inside)
         begin = int(np.argmax(is_call)) if is_call.any() else 0
-        for kind, ends in ((SHOWN, list(self._shown)), (UPDATES, _ends_of_cycles(self._updates))):
+        for kind, ends in ((SHOWN, list(self._ends)), (UPDATES, _ends_of_cycles(self._updates))):
             if ends:
                 return steps_of(kind, self._between(begin, ends), nothing)
         repeated = (np.array([*repeats, False], bool))[kernels] & (passes > 0)

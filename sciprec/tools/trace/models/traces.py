@@ -128,7 +128,7 @@ class ModelTrace(Shown):
     inputs_until: int
     stages: tuple[StagePart, ...]
     verdict: str
-    _work: _ModelTrace = field(repr=False, compare=False)
+    _work: _TraceRuns = field(repr=False, compare=False)
 
     @property
     def ranked(self) -> list[Line]:
@@ -187,7 +187,7 @@ class ModelTrace(Shown):
         return self._work.functions()
 
     def operations_more(self, program: Callable[[Backend], Results]) -> int:
-        """How many operations more a program executes in the arithmetic, which calls kernels in the
+        """The number of operations that a program adds in the arithmetic; it calls kernels in the
         same steps; of long runs by those of their beginning.
         """
         return self._work.operations_more(program)
@@ -398,10 +398,10 @@ def trace_program(
     split = Splitting(program, arithmetic, outputs, lanes, census, course, stages)
     course.split = split
     split.split(by)
-    return _ModelTrace(split, model, by, samples, tell, remedy).trace()
+    return _TraceRuns(split, model, by, samples, tell, remedy).trace()
 
 
-class _ModelTrace:
+class _TraceRuns:
     """The runs of one trace, and the trace made of them.
 
     Args:
