@@ -137,34 +137,34 @@ def wanted_fields(
     return tuple(parts), "levels" in names, case.radius_m
 
 
-def given_state(given: GivenFields, made: Any, case: Case, grid: GaussianGrid) -> Any:
+def given_state(replacing: GivenFields, initial: Any, case: Case, grid: GaussianGrid) -> Any:
     """The initial state of a case with the given fields in the place of its own.
 
     Args:
-        given: the fields.
-        made: what the case's function has made.
+        replacing: the given fields.
+        initial: the state that the case's function makes.
         case: the case.
         grid: of the model; arrays of states are (..., nlon, nlat), south to north.
 
     Raises:
         InputError: what has to be above zero is not.
     """
-    levels = made.levels.full if hasattr(made, "levels") else None
-    values = given.on_grid(grid.lat, grid.lon, levels)
-    gravity = made.planet.gravity_m_per_s2 if hasattr(made, "planet") else GRAVITY_M_PER_S2
-    for name in given.per_gravity:
+    levels = initial.levels.full if hasattr(initial, "levels") else None
+    values = replacing.on_grid(grid.lat, grid.lon, levels)
+    gravity = initial.planet.gravity_m_per_s2 if hasattr(initial, "planet") else GRAVITY_M_PER_S2
+    for name in replacing.per_gravity:
         values[name] = values[name] / gravity
-    names = {f.name for f in fields(made)}
+    names = {f.name for f in fields(initial)}
     if names & {"u", "vorticity"}:
-        is_new = not given.is_on(grid.lat, grid.lon)
+        is_new = not replacing.is_on(grid.lat, grid.lon)
         values |= _winds(values, names, case.radius_m, grid, is_new)
     state = replace(
-        made, **{name: np.swapaxes(x, -1, -2) for name, x in values.items() if name in names}
+        initial, **{name: np.swapaxes(x, -1, -2) for name, x in values.items() if name in names}
     )
     for name, above_zero in state.positive().items() if hasattr(state, "positive") else ():
         if not (above_zero > 0.0).all():
             raise InputError(
-                f"{given.source}: {name} is {above_zero.min():.6g} at the least on the grid of "
+                f"{replacing.source}: {name} is {above_zero.min():.6g} at the least on the grid of "
                 "the model; accepted: above 0 everywhere: give an orography below the height, or "
                 "take another case"
             )
@@ -204,7 +204,7 @@ def _winds(
 
 
 def start_in_words(request: Request) -> str:
-    """Where the initial state of a run comes from and how it came onto the model's grid; empty
+    """The origin of the initial state of a run, and the way it came onto the model's grid; empty
     where it is the case's own.
     """
     start = "" if request.start is None else request.start.words

@@ -165,23 +165,23 @@ class UnitConversion:
 
 
 def conversion(
-    given: str, wanted: str, attributes: Mapping[str, Any] | None = None
+    source: str, target: str, attributes: Mapping[str, Any] | None = None
 ) -> UnitConversion | None:
     """The linear conversion of one unit into another; None where none is known.
 
     Args:
-        given, wanted: as the attribute `units` has them.
+        source, target: as the attribute `units` has them.
         attributes: of the variable; `units_metadata` may say that temperatures are differences.
     """
-    unit, wanted_unit = base(given), base(wanted)
+    unit, wanted_unit = base(source), base(target)
     difference = (attributes or {}).get("units_metadata") == _DIFFERENCE
     if unit.powers == wanted_unit.powers:
         line = unit.factor / wanted_unit.factor, (unit.zero - wanted_unit.zero) / wanted_unit.factor
     elif unit.is_known and wanted_unit.is_known:
         return None
     else:
-        line = _by_udunits(given, wanted)
-    return line and UnitConversion(given, wanted, line[0], Fraction(0) if difference else line[1])
+        line = _by_udunits(source, target)
+    return line and UnitConversion(source, target, line[0], Fraction(0) if difference else line[1])
 
 
 class Converted:

@@ -134,8 +134,8 @@ class ErrorRun:
         left: kernel, argument and a number -> the array of all copies that was written, from the
             call on that was asked for; of those that were read before, as a state is, if there are
             such.
-        made: (number, argument) of calls whose rounding of an argument's elements changed one, and
-            (number, "") of such calls of `quantize`; both are counted together.
+        changing: (number, argument) of calls whose rounding of an argument's elements changed
+            one, and (number, "") of such calls of `quantize`; both are counted together.
         differing: (kernel, argument, whether it is the first call) of those that carry an error; of
             runs with notes.
 
