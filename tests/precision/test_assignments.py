@@ -12,6 +12,7 @@ from sciprec import Assignment, InputError, lift
 from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.matching import Matching, program_of
 from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.places import CallLine
 from sciprec.instruments.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from sciprec.precision import resolve_backend
 from tests.oracles.by_line import run_by_line
@@ -248,6 +249,12 @@ def test_another_process_finds_an_assignment_by_its_name(kernel_in, tmp_path):
     assert started(code) == "{10: 'bf16'}\n"
     lifted = lift(inner, Assignment({}, default="bf16"))
     assert pickle.loads(pickle.dumps(lifted))(1.23, 4.56) == lifted(1.23, 4.56) != inner(1.23, 4.56)
+
+
+def test_an_older_pickle_has_the_line_of_a_call_under_its_older_name():
+    line = CallLine("outer", "mine.py", 7, "inner(x)")
+    older = pickle.dumps(line, 0).replace(b"\nCallLine\n", b"\nCall\n")
+    assert b"CallLine" not in older and pickle.loads(older) == line
 
 
 REFUSED = [
