@@ -231,14 +231,14 @@ class _CompileListener:
         if self._listener is None and hasattr(event, "register"):
             compiler = self
 
-            class CompileListener(event.Listener):
+            class Counting(event.Listener):
                 def on_start(self, event: Any) -> None:
                     compiler._at_work += 1
 
                 def on_end(self, event: Any) -> None:
                     compiler._at_work -= 1
 
-            self._listener = CompileListener()
+            self._listener = Counting()
             event.register("numba:compile", self._listener)
 
     def leave(self) -> None:

@@ -476,11 +476,11 @@ class Traced:
 
 
 @lru_cache(maxsize=256)
-def with_own(kernel: Callable, stand_in: Callable, own: Callable) -> Callable:
+def with_own(kernel: Callable, stand_in: Callable, function: Callable) -> Callable:
     """A kernel with another in the place of its stand-in, the same again for the same ones: a
     kernel that is another function is compiled anew.
     """
-    return substitute(kernel, {stand_in: own})
+    return substitute(kernel, {stand_in: function})
 
 
 def with_tracers(equations: EquationSet, tracers: tuple[Tracer, ...]) -> EquationSet:

@@ -89,7 +89,7 @@ def told_of_compiling(tell: Callable[[], None] | None) -> Iterator[None]:
         _thread.tell = None
 
 
-class _CompileListener(event.Listener):
+class _FirstCompile(event.Listener):
     def on_start(self, event) -> None:
         tell, _thread.tell = getattr(_thread, "tell", None), None
         if tell is not None:
@@ -102,7 +102,7 @@ class _CompileListener(event.Listener):
 @cache
 def _listen() -> None:
     """Hear of every compilation of this process; code loaded from the disk counts as none."""
-    event.register("numba:compile", _CompileListener())
+    event.register("numba:compile", _FirstCompile())
 
 
 # ---- ahead of a batch --------------------------------------------------------------------------

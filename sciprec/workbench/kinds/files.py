@@ -172,12 +172,12 @@ def examined(content: dict[str, Any]) -> Examined:
     name = content.get("kind")
     kind = kind_called(name) if isinstance(name, str) else None
     if kind is None or not kind.in_files:
-        known = kind_names()
+        accepted = kind_names()
         problem = "is missing" if name is None else f"was given {arguments.shown(name)}"
         near = [key for key in content if key != "kind" and meant("kind", [key])]
         hint = f"; '{near[0]}' stands there: write kind" if name is None and near else ""
         no_kind = (
-            f"the key 'kind' {problem}; accepted: {', '.join(known)}{meant(name, known)}"
+            f"the key 'kind' {problem}; accepted: {', '.join(accepted)}{meant(name, accepted)}"
             f"{hint}"
         )
         return Examined(None, (no_kind, *_of_every_kind(content)))
