@@ -311,7 +311,7 @@ class _KernelTrace:
     def trace(self) -> Trace:
         """Return the trace that the runs give."""
         whole_error, error = self.split.whole, self.split.whole.vector
-        sum_of_parts = self.split.whole.joined(self.seen.errors.errors)
+        sum_of_parts = self.split.whole.joined(self.exam.errors.errors)
         size, lines, groups = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.exam.events()
         ranges = loaded(self.problem, self.exam.results)
