@@ -57,7 +57,7 @@ def repeat(
         def tell(words: str) -> None:
             waiting.show(f"{text}: {words}")
 
-        result = _repeated(list(target or ()), options, {"runs": runs, "told": tell})
+        result = _repeated(list(target or ()), options, {"runs": runs, "tell": tell})
     page = None if html is None else result.html(html)
     if json:
         print_json(result.as_dict())
