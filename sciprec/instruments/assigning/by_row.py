@@ -85,7 +85,7 @@ class ByRow(TakingOperands):
 
     def by_evaluate(self, context, b, row: Operation, values, ops, key):
         """An elementary function, as the row's format wants it."""
-        kinds = (types.float64,) * len(values)
+        kinds = (types.int64 if row.of_bits else types.float64,) * len(values)
 
         def evaluated(way: int):
             if way == 0 and row.platform is not None:
@@ -99,12 +99,7 @@ class ByRow(TakingOperands):
         """A function of a 32-bit integer, as the row's format wants it."""
         if self.counts:
             self.count(b, key, 1)
-
-        def evaluated(way: int):
-            function = (row.evaluate, row.narrow, row.narrow)[way]
-            return call_inlined(context, b, function, (types.int64,), values)
-
-        return self.from_binary64(b, self.by_class(b, key, evaluated), row=key)
+        return self.by_evaluate(context, b, row, values, ops, key)
 
     def by_class(self, b, row, evaluated: Callable[[int], ir.Value]):
         """The result of `evaluated`, in the way that the row's format wants."""

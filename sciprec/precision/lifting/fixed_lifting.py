@@ -26,6 +26,7 @@ from sciprec.precision.rounding.variant import CAREFUL, PLAIN, RowVariant
 
 _ATTEMPTS = 12
 _MOST_SPARE_BITS = 31
+_TOTALS = ("calls", "adaptations", "careful_calls", "saturations", "invalid")
 _STATE = (
     "units", "_unknown", "_adapt", "_thawed", "_calls", "_adaptations", "_careful_calls",
     "_saturated", "_invalid",
@@ -100,11 +101,7 @@ def fixed_point_summary(kernels, worst: int = 10) -> dict | None:
     idle = idle_roles([k for k in kernels if isinstance(k, FixedLifted)])
     return {
         **({"idle_roles": idle} if idle else {}),
-        "calls": sum(r.calls for r in reports),
-        "adaptations": sum(r.adaptations for r in reports),
-        "careful_calls": sum(r.careful_calls for r in reports),
-        "saturations": sum(r.saturations for r in reports),
-        "invalid": sum(r.invalid for r in reports),
+        **{name: sum(getattr(r, name) for r in reports) for name in _TOTALS},
         "places_short_of_bits": len(short),
         "short": [asdict(place) for place in short[:worst]],
         "saturated": [asdict(place) for place in saturated[:worst]],

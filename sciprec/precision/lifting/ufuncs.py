@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -169,12 +170,10 @@ class LiftedUfunc(Shown):
         """The signature of the inputs' own dtypes, or the first that takes them without a loss;
         None where there are none.
         """
-        for dtypes in self._sigs:
-            if all(x.dtype == d for x, d in zip(inputs, dtypes, strict=False)):
-                return dtypes
-        for dtypes in self._sigs:
-            if all(np.can_cast(x.dtype, d) for x, d in zip(inputs, dtypes, strict=False)):
-                return dtypes
+        for fits in (operator.eq, np.can_cast):
+            for dtypes in self._sigs:
+                if all(fits(x.dtype, d) for x, d in zip(inputs, dtypes, strict=False)):
+                    return dtypes
         if self._sigs:
             listed = ", ".join(str(x.dtype) for x in inputs)
             self._refuse(f"is given {listed}", "give inputs that one of its signatures takes")

@@ -78,15 +78,12 @@ def stored(ops, target, kind, key):
 
     def codegen(context, b, signature, args):
         word, (array, value) = keys.split(key, args)
-        operands = [Operand.of(context, b, kind, value)]
-        out = like(context, b, result, operands)
 
         def element(inner, n, values):
             element_key = _own_key(ops, context, inner, word, n)
             return put(context, inner, element_key, array, kind.dtype, values[0])
 
-        loop(context, b, out, operands, element)
-        return impl_ret_new_ref(context, b, result, out.array._getvalue())
+        return _filled(context, b, result, [kind], [value], element)
 
     return result(*keys.join(key, [target, kind])), codegen
 
@@ -121,16 +118,21 @@ def _new_array(result, kinds, key, operate):
 
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
-        operands = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
-        out = like(context, b, result, operands)
 
         def element(inner, n, elements):
             return operate(context, inner, word, n, elements)
 
-        loop(context, b, out, operands, element)
-        return impl_ret_new_ref(context, b, result, out.array._getvalue())
+        return _filled(context, b, result, kinds, values, element)
 
     return result(*keys.join(key, kinds)), codegen
+
+
+def _filled(context, b, result, kinds, values, element):
+    """A new array of what element(builder, n, elements) gives for those of the operands."""
+    operands = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
+    out = like(context, b, result, operands)
+    loop(context, b, out, operands, element)
+    return impl_ret_new_ref(context, b, result, out.array._getvalue())
 
 
 # ---- elements ----------------------------------------------------------------------------------
@@ -278,11 +280,8 @@ def expression(context, b, node: Node, result, kinds, values):
     """A new array of the type `result`: the elements of a node whose leaves have these types and
     values.
     """
-    operands = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
-    out = like(context, b, result, operands)
 
     def element(inner, n, elements):
         return node.evaluated(context, inner, elements)
 
-    loop(context, b, out, operands, element)
-    return impl_ret_new_ref(context, b, result, out.array._getvalue())
+    return _filled(context, b, result, kinds, values, element)

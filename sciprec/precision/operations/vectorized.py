@@ -24,15 +24,11 @@ if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
 
 
-def _has_keys(ops: Operations) -> bool:
-    return ops.key_type is not None
-
-
 def chosen(ops: Operations, arity: int):
     """chosen(function, loop, [their keys,] x1, ...): the function of numbers, or its loop over
     arrays where an operand is one.
     """
-    keys = 2 if _has_keys(ops) else 0
+    keys = 0 if ops.key_type is None else 2
 
     def resolve(typingctx, function, loop, *arguments):
         operands = [types.unliteral(k) for k in arguments[keys:]]
@@ -54,7 +50,7 @@ def result_type(ops: Operations, arity: int):
     """result_type(function, [key,] x1, ...): the dtype of a new array of what a function gives of
     elements; that of floating-point numbers is as in operations on these arrays.
     """
-    keys = 1 if _has_keys(ops) else 0
+    keys = 0 if ops.key_type is None else 1
 
     def resolve(typingctx, function, *arguments):
         elements = [

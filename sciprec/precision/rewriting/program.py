@@ -424,18 +424,14 @@ class Program:
         return f"operations({self.backend!r}, {self.word}, {self.variant.name!r})"
 
     def _is_recursive(self, tree: ast.FunctionDef) -> bool:
-        return self._reaches(tree.name, tree.name, set())
-
-    def _reaches(self, start: str, goal: str, visited: set[str]) -> bool:
-        """Whether the function `start` calls `goal`, directly or not."""
-        for called in self.mentions.get(start, set()) & self.mentions.keys():
-            if called == goal:
-                return True
-            if called not in visited:
-                visited.add(called)
-                if self._reaches(called, goal, visited):
-                    return True
-        return False
+        """Whether a function calls itself, directly or not."""
+        reached, waiting = set[str](), [tree.name]
+        while waiting and tree.name not in reached:
+            mentioned = self.mentions.get(waiting.pop(), set())
+            called = (mentioned & self.mentions.keys()) - reached
+            reached |= called
+            waiting += called
+        return tree.name in reached
 
     def called_by(self, operation: str, function: str, arguments: list[str]) -> str:
         """The text of a call in the processor mode of the backend, or, by `call_normally`, in the
