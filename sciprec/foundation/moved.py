@@ -154,7 +154,6 @@ MOVED: Mapping[str, str] = {
     "workbench.batch.estimate": "workbench.batch.course",
     "workbench.batch.notebook": "workbench.batch.course",
     "workbench.batch.tolerable": "workbench.batch.checking",
-    "climate.stepping.followed": "climate.stepping.losses",
     "climate.stepping.imex": "climate.stepping.runge_kutta",
     "climate.running.branch_start": "climate.running.given",
     "climate.running.given_forcing": "climate.running.given",
@@ -175,6 +174,8 @@ MOVED: Mapping[str, str] = {
     "climate.running.given_start": "climate.running.start",
     "drawing.heat": "drawing.courses",
     "workbench.batch.behind": "workbench.batch.plan",
+    "instruments.assigning.assigned_backend": "instruments.assigning.assignment",
+    "instruments.assigning.met": "instruments.assigning.matching",
 }
 """Old name -> new name, both without "sciprec."; of several that fit, the longest counts."""
 GONE: Mapping[str, str] = {

@@ -9,7 +9,7 @@ from sciprec import Assignment, InputError, climate, lift
 from sciprec.climate.running.integration import Integration
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
-from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assignment import every_place_met
 
 
 def scaled(x):

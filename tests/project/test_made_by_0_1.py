@@ -71,6 +71,7 @@ def squares_of(kernel):
     return given["out"][-1]
 
 
+@pytest.mark.filterwarnings("ignore:the module .sciprec:DeprecationWarning")  # has moved
 @pytest.mark.parametrize(
     ("name", "last"),
     [("lifted", 2.513671875), ("assigned", 2.5130208333333335), ("fixed", 2.5140350870788097)],

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from sciprec.foundation.timing import Timing
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.output.dataset import (
     prices_dataset,

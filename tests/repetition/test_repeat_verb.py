@@ -31,7 +31,7 @@ def inputs():
     return {"x": np.arange(5.0), "n": 3}
 
 def endless(x, n):
-    ends = np.empty(3, int)
+    ends = np.empty(5_000_000, int)
     for i in range(ends[1]):
         x[0] += 1.0
     return x
@@ -82,7 +82,9 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here, monkeypatch):
 
 @pytest.mark.slow
 def test_a_run_without_end_is_ended(call, here, monkeypatch):
-    """What was never written is the bound of a loop."""
+    """What was never written is the bound of a loop: 0 in so large an array as it comes from the
+    system.
+    """
     patience = "sciprec.regression.repetition.kernels.patience"
     monkeypatch.setattr(patience, lambda seconds: 1.5 + 5.0 * seconds)
     code, out, _ = call("repeat", "k.py:endless", "--inputs", "k.py:inputs", "--runs", "6")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.kinds import kinds, parse_scenario

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sciprec.regression.baselines import costs, noise
+from sciprec.regression.baselines import noise
 from tests.conftest import without_figures
 from tests.shell.conftest import stand_in
 
@@ -14,4 +14,3 @@ def stand_ins(patch: pytest.MonkeyPatch) -> None:
     stand_in(patch)
     without_figures(patch)
     patch.setattr(noise, "SAMPLES", 1)
-    patch.setattr(costs, "ROOM_REPEATS", 1)

@@ -21,7 +21,7 @@ from sciprec.foundation.dates import StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CLIMATE, require_few_states
-from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assignment import every_place_met
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.registry import kernel
 from sciprec.results.output.dataset import CONVENTIONS

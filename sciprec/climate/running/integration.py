@@ -34,7 +34,7 @@ from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_k
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Sections, Timing
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.scaling import ScaledBackend
 from sciprec.precision import Backend
 from sciprec.precision.formats.backend import HandedBackend

@@ -42,7 +42,7 @@ from sciprec.facets.scaling import SCALED
 from sciprec.foundation.arguments import flag, refused
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.whole import temporary_folder
-from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assignment import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import ScaledBackend, with_scaling
 from sciprec.results.output import files

@@ -41,7 +41,7 @@ from sciprec.foundation.limits import (
     require_few_states,
 )
 from sciprec.foundation.time_methods import PERIODS, over_time, prefixes, statistics_of
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.policies import require_stages as require_stages_of
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision import Backend, resolve_backend

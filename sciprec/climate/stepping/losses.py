@@ -2,8 +2,7 @@
 
 Every call of an addition changes levels by sums x <- x + d: an increment with implicit diffusion,
 and the two displacements of leapfrog's filter. d is computed in binary64 from the numbers that the
-call is given. Of a leapfrog the sums of both its chains of levels are one. Compiled functions
-follow some elements of a state while its levels change.
+call is given. Of a leapfrog the sums of both its chains of levels are one.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sciprec.precision.compiled.disk_cache import kept
+from sciprec.climate.stepping.followed import before_filter, before_sum, taken
 from sciprec.tools.monitor.lost import Sums, Totals, weight_of
 
 FOLLOWED = 4096
@@ -145,38 +144,7 @@ class UpdateLosses:
         self._sums.count, self._sums.weights = arrays["counts"].tolist()
 
 
-@kept(nogil=True, error_model="numpy")
-def taken(values, first, stride, width, out):
-    """Write what of a flat state is followed."""
-    k = 0
-    for row in range(first, values.size // width, stride):
-        for i in range(row * width, (row + 1) * width):
-            out[k] = values[i]
-            k += 1
 
 
-@kept(nogil=True, error_model="numpy")
-def before_sum(values, increment, damping, first, stride, width, held, asked):
-    """Write the state, and the change that is asked for: a - damping (x + a)."""
-    k = 0
-    for row in range(first, values.size // width, stride):
-        for i in range(row * width, (row + 1) * width):
-            x, a = np.float64(values[i]), np.float64(increment[i])
-            held[k] = x
-            asked[k] = a - np.float64(damping[i]) * (x + a)
-            k += 1
 
 
-@kept(nogil=True, error_model="numpy")
-def before_filter(
-    previous, current, following, strength, share, first, stride, width, held, asked
-):
-    """Write both states that a filter changes, and the changes: see `levels.filter_levels`."""
-    k = 0
-    for row in range(first, current.size // width, stride):
-        for i in range(row * width, (row + 1) * width):
-            x, y = np.float64(current[i]), np.float64(following[i])
-            d = strength * ((np.float64(previous[i]) - x) + (y - x))
-            held[0, k], held[1, k] = x, y
-            asked[0, k], asked[1, k] = share * d, (share - 1.0) * d
-            k += 1

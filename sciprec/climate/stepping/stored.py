@@ -19,7 +19,7 @@ from sciprec.arrays.quantization import rounding_into
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import SCALES
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.policies import Policy, policy_called
 from sciprec.instruments.assigning.scaling import ScaledBackend
 from sciprec.precision import Backend, resolve_backend

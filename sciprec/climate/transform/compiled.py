@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from sciprec.climate.transform.spectral import keeping_sums, suited, with_stages
-from sciprec.instruments.assigning.met import kept_kernel
+from sciprec.instruments.assigning.matching import kept_kernel
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.keys import mix

@@ -24,7 +24,7 @@ from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic.black import implied_volatilities
 from sciprec.heston.simulation.fixed_point import added
-from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assignment import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.precision import Backend
 

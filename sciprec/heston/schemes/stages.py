@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision import Backend
 from sciprec.precision.formats.backend import Arithmetic, uniform_backend

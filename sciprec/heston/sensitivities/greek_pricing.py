@@ -36,7 +36,7 @@ from sciprec.heston.sensitivities.greek_estimates import ROWS
 from sciprec.heston.sensitivities.greek_sampler import GreekSampler
 from sciprec.heston.sensitivities.rare_greeks import RareGreeks
 from sciprec.heston.simulation.monitoring import steps_for
-from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assignment import every_place_met
 from sciprec.precision import Backend
 
 if TYPE_CHECKING:

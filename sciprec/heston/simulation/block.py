@@ -25,7 +25,7 @@ from sciprec.heston.schemes.stages import (
 from sciprec.heston.simulation.fixed_point import count_kernel, fixed_kernel
 from sciprec.heston.variates.inversion import philox_variates
 from sciprec.heston.variates.random_numbers import PhiloxVariates, variates_for
-from sciprec.instruments.assigning.met import kept_kernel
+from sciprec.instruments.assigning.matching import kept_kernel
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.compiled.addresses import address_of, call_at, part_at
 from sciprec.precision.compiled.disk_cache import kept

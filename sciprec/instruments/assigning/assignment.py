@@ -1,23 +1,33 @@
-"""Assignments: a format for every operation, line, variable, function or chain of calls."""
+"""Assignments: a format for every operation, line, variable, function or chain of calls; and the
+backends whose operations have these formats.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sciprec.foundation.arguments import by_of, choice, refused
-from sciprec.foundation.errors import InputError
+from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
-from sciprec.instruments.assigning import files, met
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
-from sciprec.instruments.assigning.matching import Matching
+from sciprec.instruments.assigning import files
+from sciprec.instruments.assigning.matching import (
+    Matching,
+    kernels_of,
+    met_places,
+    nearest_line,
+    note,
+    note_kernel,
+    one_run,
+)
 from sciprec.instruments.assigning.places import (
     Place,
     known_as,
@@ -32,6 +42,7 @@ from sciprec.instruments.assigning.stages import places_of_stages
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
+    HandedBackend,
     copied,
     resolve_backend,
 )
@@ -319,7 +330,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         program = specialised_program(kernel, matching.arithmetics, self.everything)
         module, again = module_of(program), partial(lift, backend=backend)
         result = Lifted(kernel, backend, program, module, 0, again)
-        met.note_kernel(result, self.digest, matching)
+        note_kernel(result, self.digest, matching)
         return result
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
@@ -328,12 +339,12 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     def note_met(self, keys: Iterable[Hashable]) -> None:
         """Note places that a kernel has."""
-        met.note(self.digest, [self.places[key] for key in keys])
+        note(self.digest, [self.places[key] for key in keys])
 
     @property
     def unmet(self) -> list[Place]:
         """Places that no kernel of this run has; outside of one, none of this process."""
-        present = met.met_places(self.digest)
+        present = met_places(self.digest)
         return [place for place in self.places.values() if place not in present]
 
     def _summary(self) -> Summary:
@@ -385,3 +396,78 @@ def file_of(kernel) -> str:
 def backend_called(name: str) -> AssignedBackend:
     """The backend of `Assignment.called`."""
     return Assignment.called(name).as_backend()
+
+
+class AssignedBackend(HandedBackend):
+    """A backend whose operations have the formats of an assignment; it is equal to others of the
+    same one.
+    """
+
+    @property
+    def assignment(self) -> Assignment:
+        """The assignment that makes its kernels."""
+        return cast("Assignment", self.maker)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AssignedBackend) and self.maker == other.maker
+
+    def __hash__(self) -> int:
+        return hash(self.maker)
+
+    def require_met(self, kernel: Callable[..., Any]) -> None:
+        """Make sure that a kernel has every place of the assignment.
+
+        Raises:
+            InputError: one that it does not have, with the nearest.
+        """
+        if self.assignment.by == "stage":
+            raise InputError(
+                f"'{self.name}' is by the stages of sciprec's own models, and is given to the "
+                f"kernel '{kernel.__name__}'; give it an assignment: formats by line or function"
+            )
+        Matching(self.assignment, kernel).require_met()
+
+    def require_all_met(self) -> None:
+        """Make sure that every place is in a kernel of this run.
+
+        Raises:
+            InputError: one is not.
+        """
+        unmet = self.assignment.unmet
+        if self.assignment.by == "stage":  # of several models
+            if unmet and len(unmet) == len(self.assignment):
+                raise InputError(
+                    f"'{self.name}' gives formats to stages, of which the model has none; give an "
+                    "assignment: formats by line or function"
+                )
+            return
+        if unmet:
+            raise InputError(
+                f"'{self.name}' gives a format to {unmet[0]}, which no kernel of the model has"
+                f"{f'; nor {len(unmet) - 1} more places' if unmet[1:] else ''}: leave it out, or "
+                f"name the place as the model has it{self._near(unmet[0])}"
+            )
+
+    def _near(self, place: Place) -> str:
+        """The nearest place that the model has, after a sentence on one that it has not."""
+        every = [p for matching in kernels_of(self.assignment.digest) for p in matching.every]
+        if not every:
+            return ""
+        if self.assignment.by == "line":
+            return f"; {nearest_line(place, every)}"
+        names = dict.fromkeys(str(p.key(place.file or p.file)) for p in every)
+        return meant(str(place.key(place.file)), names)
+
+
+@contextmanager
+def every_place_met(backend: Backend) -> Iterator[None]:
+    """A run of a model in a backend: kernels that are lifted inside have every place to which it
+    gives a format.
+
+    Raises:
+        InputError: after the run, one that none has.
+    """
+    with one_run():
+        yield
+        if isinstance(backend, AssignedBackend):
+            backend.require_all_met()

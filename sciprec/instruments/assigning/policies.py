@@ -17,8 +17,7 @@ from typing import Any
 from sciprec.foundation.arguments import refused, shown, word
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
-from sciprec.instruments.assigning.assignment import Assignment, arithmetic_of
+from sciprec.instruments.assigning.assignment import AssignedBackend, Assignment, arithmetic_of
 from sciprec.instruments.assigning.places import Place
 from sciprec.instruments.assigning.stages import Models, Stage, require_known
 from sciprec.precision.formats.backend import Backend

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from sciprec.foundation.errors import InputError
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sciprec.foundation.errors import InputError
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.matching import Matching
 from sciprec.instruments.assigning.operations import InFormats
 from sciprec.instruments.assigning.specialised import give_formats

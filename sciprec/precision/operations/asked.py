@@ -17,6 +17,7 @@ from llvmlite import ir
 
 from sciprec.precision.compiled.lowering import lowered
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.operation import METHODS, Operation
 from sciprec.precision.rounding.fixed_rounding import MARKS, marks_slot
 from sciprec.precision.rounding.native import Native, by_method
@@ -24,8 +25,6 @@ from sciprec.precision.rounding.words import F32, F64, I64
 
 if TYPE_CHECKING:
     from numba.core.codegen import JITCodeLibrary
-
-    from sciprec.precision.operations.intrinsics import Operations
 
 _PREFIX = "sciprec.asked "
 _TYPES = {"float": F32, "double": F64, "i64": I64, "ptr": I64.as_pointer()}
@@ -51,7 +50,7 @@ class Asking(Native):
 
     made = ask
 
-    def by_evaluate(self, context, b, row: Operation, values, ops: Operations, key):
+    def by_evaluate(self, context, b, row: Operation, values, ops: Evaluation, key):
         """The result of an operation that techniques do not have as a method."""
         return self.ask(b, f"operation {row.name}", *values, **ops.draw(b, self, key))
 
@@ -76,7 +75,7 @@ def asked(b, question: str, *operands, result: ir.Type):
     return b.call(function, operands)
 
 
-def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, str]:
+def answered(ops: Evaluation, context, module) -> tuple[JITCodeLibrary | None, str]:
     """The library of what code asks for, None where that is nothing, and what symbols of this
     arithmetic alone end in.
 
@@ -99,7 +98,7 @@ def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, s
     return lowered(context, f"{module.name}.asked", write), f".{digest}"
 
 
-def _define(ops: Operations, context, module, name: str, kinds) -> None:
+def _define(ops: Evaluation, context, module, name: str, kinds) -> None:
     question, role = name.removeprefix(_PREFIX).split(" "), "compute"
     result = I64 if "zero_word" in question else ops.kind
     function = ir.Function(module, ir.FunctionType(result, kinds), name)
@@ -117,7 +116,7 @@ def _define(ops: Operations, context, module, name: str, kinds) -> None:
     b.ret(_value(ops, getattr(ops, role), context, b, question[0], question[-1], operands, key))
 
 
-def _value(ops: Operations, role: Native, context, b, question: str, of: str, operands, key):
+def _value(ops: Evaluation, role: Native, context, b, question: str, of: str, operands, key):
     """Emit the answer to a question, in an arithmetic."""
     answers = {
         "operation": lambda: ops.emit(of, role)(context, b, operands, key),

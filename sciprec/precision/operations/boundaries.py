@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
@@ -12,6 +12,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from sciprec.precision.operations import arrays, complex_numbers, keys, stores
+from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import (
     has_float,
     identity,
@@ -23,14 +24,11 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.rounding.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
 from sciprec.precision.rounding.words import I64, View
 
-if TYPE_CHECKING:
-    from sciprec.precision.operations.intrinsics import Operations
-
 Rounded = Callable[..., Any]
 """(builder, type, value, key) -> the number in a format."""
 
 
-def enter(ops: Operations, rounded: Rounded | None = None):
+def enter(ops: Evaluation, rounded: Rounded | None = None):
     """Numbers from outside (arguments, array elements) into the format; everything else as it
     is.
 
@@ -54,7 +52,7 @@ def enter(ops: Operations, rounded: Rounded | None = None):
     return ops.intrinsic(1, resolve)
 
 
-def taken(ops: Operations):
+def taken(ops: Evaluation):
     """taken(container, x): what is read out of an array is rounded as by `enter`; numbers of the
     kernel's own, in tuples and lists, stay as they are.
     """
@@ -74,7 +72,7 @@ def taken(ops: Operations):
     return ops.intrinsic(2, resolve)
 
 
-def item(ops: Operations):
+def item(ops: Evaluation):
     """item(container, index): the same, of a container that is made where it is read."""
 
     def resolve(typingctx, key, container, index):
@@ -127,13 +125,13 @@ def _yielded(kind):
     return getattr(kind, "yield_type", None) or getattr(kind, "dtype", types.none)
 
 
-def _entered_type(ops: Operations, kind):
+def _entered_type(ops: Evaluation, kind):
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
         return types.Tuple([_entered_type(ops, k) for k in kind])
     return complex_numbers.held_as(ops, kind)
 
 
-def _entered(ops: Operations, context, b, kind, value, key, rounded: Rounded | None = None):
+def _entered(ops: Evaluation, context, b, kind, value, key, rounded: Rounded | None = None):
 
     def of_storage(b, kind, value, key):
         return ops.rounded(b, kind, value, ops.storage, key, 0)
@@ -155,7 +153,7 @@ def _entered(ops: Operations, context, b, kind, value, key, rounded: Rounded | N
     return value
 
 
-def returned(ops: Operations):
+def returned(ops: Evaluation):
     """Results of the entry: numbers and arrays that the kernel passes on without an operation
     are rounded here (arrays into new ones); arrays that can hold no other number are left.
     """
@@ -173,7 +171,7 @@ def returned(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
-def _holds_more(ops: Operations, kind) -> bool:
+def _holds_more(ops: Evaluation, kind) -> bool:
     """Whether an array of this type may hold numbers that are not in the storage format."""
     if not isinstance(kind, types.Array) or not is_inexact(kind.dtype):
         return False
@@ -182,7 +180,7 @@ def _holds_more(ops: Operations, kind) -> bool:
     return not (storage.is_binary64 or narrow and storage.is_binary32)
 
 
-def _let_out_type(ops: Operations, kind):
+def _let_out_type(ops: Evaluation, kind):
     if isinstance(kind, types.BaseNamedTuple):
         items = [_let_out_type(ops, k) for k in kind]
         return types.NamedTuple(items, kind.instance_class)
@@ -193,7 +191,7 @@ def _let_out_type(ops: Operations, kind):
     return _entered_type(ops, kind)
 
 
-def _let_out(ops: Operations, context, b, kind, value, key):
+def _let_out(ops: Evaluation, context, b, kind, value, key):
     if isinstance(kind, types.BaseTuple):
         items = cgutils.unpack_tuple(b, value)
         out = [_let_out(ops, context, b, k, x, key) for k, x in zip(kind, items, strict=True)]
@@ -206,7 +204,7 @@ def _let_out(ops: Operations, context, b, kind, value, key):
     return impl_ret_borrowed(context, b, _entered_type(ops, kind), entered)
 
 
-def trusted(ops: Operations):
+def trusted(ops: Evaluation):
     """Array elements that the caller guarantees to be in the format, in the carrier."""
 
     def resolve(typingctx, key, x):
@@ -225,7 +223,7 @@ def trusted(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
-def changed(ops: Operations):
+def changed(ops: Evaluation):
     """The bits of an array's element that rounding on loading changes."""
 
     def resolve(typingctx, key, x):
@@ -245,7 +243,7 @@ def changed(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
-def viewed(ops: Operations, label: str = ""):
+def viewed(ops: Evaluation, label: str = ""):
     """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
     as it is.
 
@@ -262,12 +260,12 @@ def viewed(ops: Operations, label: str = ""):
     return ops.intrinsic(1, resolve)
 
 
-def ordered(ops: Operations):
+def ordered(ops: Evaluation):
     """Operands of <, <=, > and >=: as by `viewed`, but complex ones, without order, are refused."""
     return viewed(ops, "an order")
 
 
-def closed(ops: Operations):
+def closed(ops: Evaluation):
     """closed(x): what a function of a program with a table gives back: (x, its marks)."""
 
     @intrinsic
@@ -285,7 +283,7 @@ def closed(ops: Operations):
     return closed
 
 
-def opened(ops: Operations):
+def opened(ops: Evaluation):
     """opened(pair): the value that a call gave; its marks become the caller's."""
 
     @intrinsic
@@ -305,7 +303,7 @@ def take_marks(b, value):
     return b.extract_value(value, 0)
 
 
-def kept(ops: Operations):
+def kept(ops: Evaluation):
     """kept(key, pair): the value that a chunk of a parallel loop gave, as a tuple; its marks go
     into the row at key.
     """
@@ -323,7 +321,7 @@ def kept(ops: Operations):
     return kept
 
 
-def filling(ops: Operations):
+def filling(ops: Evaluation):
     """The number that np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
 
     def resolve(typingctx, key, x):
@@ -340,7 +338,7 @@ def filling(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
-def held(ops: Operations):
+def held(ops: Evaluation):
     """held(x): a number of the carrier or a constant array, out of the compiler's sight.
 
     Under a directed processor mode the compiler would compute with what it can see, to nearest.
@@ -367,19 +365,19 @@ def held(ops: Operations):
     return unseen
 
 
-def constant(ops: Operations, text: str):
+def constant(ops: Evaluation, text: str):
     """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
     value = float.fromhex(text)
     return _without_operands(ops, lambda b: ops.number(b, value))
 
 
-def literal(ops: Operations, text: str):
+def literal(ops: Evaluation, text: str):
     """An intrinsic without operands: a number that is rounded to the format, given by its text."""
     value = float.fromhex(text)
     return _without_operands(ops, lambda b: ops.rounded_number(b, value, ops.compute))
 
 
-def _without_operands(ops: Operations, emit: Callable):
+def _without_operands(ops: Evaluation, emit: Callable):
     @intrinsic
     def number(typingctx):
         def codegen(context, b, signature, args):

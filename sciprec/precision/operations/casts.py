@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from numba.core import types
 from numba.core.errors import TypingError
 
 from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.operations import keys
+from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import is_complex, is_float, is_whole, passing
-
-if TYPE_CHECKING:
-    from sciprec.precision.operations.intrinsics import Operations
 
 
 @helper
@@ -20,7 +16,7 @@ def _converted(kind, x):
     return x.astype(kind)
 
 
-def cast_to(ops: Operations):
+def cast_to(ops: Evaluation):
     """cast_to(T, x): a number of the backend where T is a floating-point type; for other types
     Numba's own conversion, as `np.int64(x)`; where T is a function (both come as arguments of
     kernels) its value.

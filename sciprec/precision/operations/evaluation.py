@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -71,6 +71,11 @@ class Evaluation:
         )
         self.dtypes = getattr(self.compute, "dtypes", (types.float64, types.float32))
         self.carrier = self.dtypes[self.kind == F32]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an operation: `Operations` makes it."""
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
         if arithmetic.fixed:

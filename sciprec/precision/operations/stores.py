@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
@@ -11,6 +9,7 @@ from numba.core.errors import TypingError
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations import arrays, complex_numbers, keys
+from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import (
     identity,
     is_complex,
@@ -23,16 +22,13 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.words import F32, F64, I32, ONE, V64, call
 
-if TYPE_CHECKING:
-    from sciprec.precision.operations.intrinsics import Operations
 
-
-def stored(ops: Operations):
+def stored(ops: Evaluation):
     """stored(target, value): like leave, of a value that is in the array's unit already."""
     return leave(ops, in_unit=True)
 
 
-def leave(ops: Operations, in_unit: bool = False):
+def leave(ops: Evaluation, in_unit: bool = False):
     """leave(target, value): what is stored into target: rounded to the storage format, with
     its noise.
     """
@@ -86,7 +82,7 @@ def leave(ops: Operations, in_unit: bool = False):
     return ops.intrinsic(2, resolve)
 
 
-def put(ops: Operations):
+def put(ops: Evaluation):
     """put(field, value): what is stored into a field of an object, of the type of `field`; numbers
     as into arrays, arrays as they are.
     """
@@ -106,7 +102,7 @@ def put(ops: Operations):
     return ops.intrinsic(2, resolve)
 
 
-def narrowing(ops: Operations, dtype):
+def narrowing(ops: Evaluation, dtype):
     """A function that rounds numbers of a wide carrier for an array of float32 in the storage's
     direction; None where the processor's conversion does that.
     """
@@ -118,7 +114,7 @@ def narrowing(ops: Operations, dtype):
     return Sticky(Arithmetic(FORMATS["binary32"], storage.rounding), F64, F64, None)
 
 
-def noisy(ops: Operations, b, value, key):
+def noisy(ops: Evaluation, b, value, key):
     """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,
     rounded once.
     """

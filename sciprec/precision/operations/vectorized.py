@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from numba.core import types
 from numba.core.errors import TypingError
@@ -12,6 +11,7 @@ from numba.extending import intrinsic
 
 from sciprec.precision.compiled.lowering import intrinsic_of_operands
 from sciprec.precision.operations import arrays, complex_numbers
+from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import (
     identity,
     is_complex,
@@ -20,11 +20,8 @@ from sciprec.precision.operations.number_types import (
     passing,
 )
 
-if TYPE_CHECKING:
-    from sciprec.precision.operations.intrinsics import Operations
 
-
-def chosen(ops: Operations, arity: int):
+def chosen(ops: Evaluation, arity: int):
     """chosen(function, loop, [their keys,] x1, ...): the function of numbers, or its loop over
     arrays where an operand is one.
     """
@@ -46,7 +43,7 @@ def chosen(ops: Operations, arity: int):
     return intrinsic_of_operands(2 + keys + arity, resolve)
 
 
-def result_type(ops: Operations, arity: int):
+def result_type(ops: Evaluation, arity: int):
     """result_type(function, [key,] x1, ...): the dtype of a new array of what a function gives of
     elements; that of floating-point numbers is as in operations on these arrays.
     """

@@ -6,7 +6,7 @@ import ast
 import inspect
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numba
 import numpy as np
@@ -22,10 +22,7 @@ from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, 
 from sciprec.precision.rewriting.advice import instead_of, instead_of_method
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
-from sciprec.precision.rewriting.syntax import is_known, name, nodes, plain_function
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting, is_known, name, nodes, plain_function
 
 _FLOATS = (float, np.float64, np.float32)
 """Types that mean numbers of the backend's."""
@@ -35,7 +32,7 @@ _NOT_KERNELS = ("numpy", "math", "cmath", "numba")
 """Packages whose functions stand for something else in compiled code than their source."""
 
 
-def call(rewriter: Rewriter, node):
+def call(rewriter: Rewriting, node):
     """Rewrite a call: of a type, of a method, of a local function, or of something known
     beforehand.
     """
@@ -54,7 +51,7 @@ def call(rewriter: Rewriter, node):
     )
 
 
-def known_call(rewriter: Rewriter, node, function):
+def known_call(rewriter: Rewriting, node, function):
     """Rewrite a call of a known function: as an operation, a reduction, a new array, a plain
     call, or a call of another kernel; anything else is refused.
     """
@@ -79,7 +76,7 @@ def _rewrite_of(function) -> Callable:
         return next((rewrite for is_one, rewrite in KINDS if is_one(function)), kernel)
 
 
-def viewing(rewriter: Rewriter, node, function) -> ast.Call:
+def viewing(rewriter: Rewriting, node, function) -> ast.Call:
     """A call of a function that shows an array in another shape."""
     if function is np.swapaxes and len(node.args) == 3:
         if None not in map(rewriter.literal_integer, node.args[1:]):
@@ -87,57 +84,57 @@ def viewing(rewriter: Rewriter, node, function) -> ast.Call:
     return plain(rewriter, node, function)
 
 
-def moving(rewriter: Rewriter, node, function) -> ast.Call:
+def moving(rewriter: Rewriting, node, function) -> ast.Call:
     """A call of a function that compares or moves numbers."""
     rewriter.program.note_call(function, rewriter, node)
     return plain(rewriter, node, function, [rewriter.seen(a) for a in node.args])
 
 
-def in_heap(rewriter: Rewriter, node, function) -> ast.Call:
+def in_heap(rewriter: Rewriting, node, function) -> ast.Call:
     """A call of a function that moves numbers inside a list."""
     moved = ast.Call(name(rewriter.imported(node.func, function)), [], [])
     moved.args = [rewriter.seen(a) for a in node.args]
     return moved if rewriter.program.backend.mixed else rewriter.op("enter", node, moved)
 
 
-def renamed(rewriter: Rewriter, node, function) -> ast.Call:
+def renamed(rewriter: Rewriting, node, function) -> ast.Call:
     """A call of a function that has another name in generated modules."""
     called = _dotted(symbols.RENAMED[function])
     result = ast.Call(called, [rewriter.visit(a) for a in node.args], [])
     return rewriter.op("enter", node, result) if function in symbols.PLACES else result
 
 
-def norm(rewriter: Rewriter, node, function) -> ast.Call:
+def norm(rewriter: Rewriting, node, function) -> ast.Call:
     """np.linalg.norm: the kernel of its order."""
     called, arguments = norm_called(rewriter, node)
     positional = ast.copy_location(ast.Call(node.func, node.args, []), node)
     return call_kernel(rewriter, called, positional, [rewriter.visit(a) for a in arguments])
 
 
-def counted(rewriter: Rewriter, node, function) -> ast.Call:
+def counted(rewriter: Rewriting, node, function) -> ast.Call:
     """np.bincount: Numba's own without weights."""
     weighted = len(node.args) > 1 or any(k.arg == "weights" for k in node.keywords)
     return (library_call if weighted else plain)(rewriter, node, function)
 
 
-def dtype(rewriter: Rewriter, node, function) -> ast.expr:
+def dtype(rewriter: Rewriting, node, function) -> ast.expr:
     """np.dtype, of a type that is known."""
     kind = casts.numpy_type(rewriter.value_of(node))
     return casts.dtype(rewriter, kind) if kind is not None else refused(rewriter, node, function)
 
 
-def threads(rewriter: Rewriter, node, function) -> ast.Call:
+def threads(rewriter: Rewriting, node, function) -> ast.Call:
     """numba.get_num_threads, as it is."""
     return ast.Call(name(rewriter.imported(node.func, function)), [], [])
 
 
-def refused(rewriter: Rewriter, node, function):
+def refused(rewriter: Rewriting, node, function):
     """A call of what cannot be lifted."""
     text = ast.unparse(node.func)
     rewriter.refuse(node, text, instead_of(text, function))
 
 
-def kernel(rewriter: Rewriter, node, function) -> ast.Call:
+def kernel(rewriter: Rewriting, node, function) -> ast.Call:
     """A call of a kernel of the user's own, or of the engine's."""
     callee = plain_function(function)
     if (callee.__module__ or "").split(".")[0] in _NOT_KERNELS:
@@ -145,7 +142,7 @@ def kernel(rewriter: Rewriter, node, function) -> ast.Call:
     return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
 
 
-def plain(rewriter: Rewriter, node, function, arguments: list | None = None) -> ast.Call:
+def plain(rewriter: Rewriting, node, function, arguments: list | None = None) -> ast.Call:
     """A call of a function that does no arithmetic, under its usual name."""
     arguments = [rewriter.visit(a) for a in node.args] if arguments is None else arguments
     module = {"math": "math.", "builtins": ""}.get(function.__module__ or "numpy", "np.")
@@ -164,7 +161,7 @@ def _dotted(text: str) -> ast.expr:
     return ast.Attribute(_dotted(owner), attribute, ast.Load()) if owner else name(attribute)
 
 
-def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
+def native_call(rewriter: Rewriting, node, function: _Intrinsic) -> ast.Call:
     """A call of an intrinsic of somebody else's, on integers alone."""
     if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         rewriter.refuse(node, "an intrinsic with keywords or a star", "give its operands in order")
@@ -173,7 +170,7 @@ def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
     return ast.Call(operation, [called, *map(rewriter.visit, node.args)], [])
 
 
-def operation_call(rewriter: Rewriter, node, function):
+def operation_call(rewriter: Rewriting, node, function):
     """A call of an operation of the table, with as many operands as its row has."""
     row, text = operation_called(function), ast.unparse(node.func)
     if node.keywords:
@@ -202,7 +199,7 @@ def operation_call(rewriter: Rewriter, node, function):
     return rewriter.op(operation, node, *operands)
 
 
-def creation(rewriter: Rewriter, node, function):
+def creation(rewriter: Rewriting, node, function):
     """A call that makes an array: what it is filled with is rounded to the storage format."""
     position = symbols.CREATING[function]
     kind = node.args[position] if len(node.args) > position else None
@@ -221,13 +218,13 @@ def creation(rewriter: Rewriter, node, function):
     return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
 
 
-def _is_whole(rewriter: Rewriter, kind: ast.expr | None) -> bool:
+def _is_whole(rewriter: Rewriting, kind: ast.expr | None) -> bool:
     """Whether a dtype is one of integers, or of truth values."""
     value = None if kind is None else rewriter.value_of(kind)
     return value in (int, bool) or isinstance(value, type) and issubclass(value, np.integer)
 
 
-def _filled(rewriter: Rewriter, node, function, arguments: list, keywords: dict) -> ast.Call:
+def _filled(rewriter: Rewriting, node, function, arguments: list, keywords: dict) -> ast.Call:
     """np.full with a dtype, np.full_like: an array is made, and the value stored in it, as in any
     other store.
     """
@@ -244,7 +241,7 @@ def _filled(rewriter: Rewriter, node, function, arguments: list, keywords: dict)
     return call_kernel(rewriter, construction.filled, bare, [array, value])
 
 
-def method(rewriter: Rewriter, node):
+def method(rewriter: Rewriting, node):
     """A method of a local value: reductions and data movement; everything else is refused."""
     attribute = node.func.attr
     if any(isinstance(a, ast.Starred) for a in node.args):
@@ -284,7 +281,7 @@ def method(rewriter: Rewriter, node):
     return rewriter.op("enter", node, called) if entering else called
 
 
-def method_of_class(rewriter: Rewriter, node, owner: ast.expr, arguments: list[ast.expr]):
+def method_of_class(rewriter: Rewriting, node, owner: ast.expr, arguments: list[ast.expr]):
     """A call of a method of a jitclass, which is lifted as a kernel of the object."""
     attribute = node.func.attr
     methods = classes.methods_named(rewriter, attribute)
@@ -299,7 +296,7 @@ def method_of_class(rewriter: Rewriter, node, owner: ast.expr, arguments: list[a
     return call_kernel(rewriter, methods[0], node, [instance, *arguments])
 
 
-def library_call(rewriter: Rewriter, node, called) -> ast.Call:
+def library_call(rewriter: Rewriting, node, called) -> ast.Call:
     """A call of one of NumPy's functions by the engine's kernel, with arguments that it has; None
     only where that is what the kernel takes when nothing is given.
     """
@@ -338,7 +335,7 @@ def library_call(rewriter: Rewriter, node, called) -> ast.Call:
     return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
 
 
-def is_instance(rewriter: Rewriter, node, function) -> ast.expr:
+def is_instance(rewriter: Rewriting, node, function) -> ast.expr:
     """isinstance(x, float): of the carrier's type too, which Numba takes for another. Of arrays it
     has none: they are known by an attribute that nothing else has.
     """
@@ -371,7 +368,7 @@ def is_instance(rewriter: Rewriter, node, function) -> ast.expr:
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
 
 
-def arange(rewriter: Rewriter, node, function) -> ast.Call:
+def arange(rewriter: Rewriting, node, function) -> ast.Call:
     """np.arange: Numba's of integers, the engine's kernel of floats or where the dtype is one."""
     text = ast.unparse(node.func)
     dtype = next((k.value for k in node.keywords if k.arg == "dtype"), None)
@@ -392,14 +389,14 @@ def arange(rewriter: Rewriter, node, function) -> ast.Call:
     return chosen(rewriter, "arange", construction.arange, node, [start, stop, step])
 
 
-def reduction(rewriter: Rewriter, node, function) -> ast.Call:
+def reduction(rewriter: Rewriting, node, function) -> ast.Call:
     """A call of a reduction by its name."""
     text, kernel = ast.unparse(node.func), symbols.REDUCTIONS[function]
     return reduction_call(rewriter, node, kernel, text, node.args[:1], node.args[1:])
 
 
 def reduction_call(
-    rewriter: Rewriter, node, function, text: str, arrays: list[ast.expr], more: list[ast.expr]
+    rewriter: Rewriting, node, function, text: str, arrays: list[ast.expr], more: list[ast.expr]
 ) -> ast.Call:
     """np.sum(a), a.sum(axis=0), np.dot(a, b): the engine's kernel, as far as Numba has its options.
 
@@ -431,14 +428,14 @@ def reduction_call(
     return chosen(rewriter, f"{along.__name__}({number})", along, node, arguments)
 
 
-def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
+def reduced(rewriter: Rewriting, function, node, arguments: list[ast.expr]) -> ast.Call:
     """A reduction by the engine's kernel; sums and products of integers stay Numba's."""
     if function in (reduce.total, reduce.running_product, reduce.running_sum):
         return chosen(rewriter, function.__name__, function, node, arguments)
     return call_kernel(rewriter, function, node, arguments)
 
 
-def chosen(rewriter: Rewriter, operation: str, function, node, arguments: list[ast.expr]):
+def chosen(rewriter: Rewriting, operation: str, function, node, arguments: list[ast.expr]):
     """An operation that calls the engine's kernel, or Numba's own function where all numbers are
     integers.
     """
@@ -451,14 +448,14 @@ def chosen(rewriter: Rewriter, operation: str, function, node, arguments: list[a
     return rewriter.op(operation, node, name(called), *arguments)
 
 
-def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
+def call_kernel(rewriter: Rewriting, function, node, arguments: list[ast.expr]) -> ast.Call:
     """A call of another kernel, which is lifted too."""
     called = rewriter.program.callee(function)
     rewriter.program.note_call(function, rewriter, node)
     return _called(rewriter, name(called), called, node, arguments)
 
 
-def local_call(rewriter: Rewriter, node) -> ast.Call:
+def local_call(rewriter: Rewriting, node) -> ast.Call:
     """A call of a function that came as an argument, or is defined inside the kernel."""
     inner = f"{rewriter.frame_name}.{node.func.id}"
     defined = {n.name for n in nodes(rewriter.tree) if isinstance(n, ast.FunctionDef)}
@@ -476,7 +473,7 @@ def local_call(rewriter: Rewriter, node) -> ast.Call:
     return _called(rewriter, node.func, inner, node, arguments)
 
 
-def _called(rewriter: Rewriter, function: ast.expr, called: str, node, arguments: list[ast.expr]):
+def _called(rewriter: Rewriting, function: ast.expr, called: str, node, arguments: list[ast.expr]):
     prefix = [rewriter.key_of_call(called, node)] if rewriter.program.keyed else []
     by_keyword = getattr(node, "keywords", [])
     keywords = [ast.keyword(own_name(k.arg), rewriter.visit(k.value)) for k in by_keyword]

@@ -8,16 +8,12 @@ a cast: of a floating-point type, to a number of the backend.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import types
 
 from sciprec.precision.rewriting import complex_calls
-from sciprec.precision.rewriting.syntax import name, nodes, static_value
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting, name, nodes, static_value
 
 _NUMBERS = (types.Float, types.Complex, types.Integer, types.Boolean)
 _OF_PYTHON = {float: np.float64, int: np.int64, bool: np.bool_, complex: np.complex128}
@@ -70,7 +66,7 @@ def _pairs(target, value) -> list[tuple[ast.Name, ast.expr]]:
     return []
 
 
-def is_type(rewriter: Rewriter, node: ast.expr) -> bool:
+def is_type(rewriter: Rewriting, node: ast.expr) -> bool:
     """Whether an expression stands for a type that Numba finds when it compiles."""
     return _is_type(node, rewriter.namespace, rewriter.local, rewriter.types)
 
@@ -87,14 +83,14 @@ def _is_type(node, namespace, local: set[str], type_names) -> bool:
     return numpy_type(static_value(node, namespace, local)) is not None
 
 
-def cast(rewriter: Rewriter, node: ast.Call) -> ast.expr:
+def cast(rewriter: Rewriting, node: ast.Call) -> ast.expr:
     """T(x) of such a type."""
     if len(node.args) != 1 or node.keywords:
         rewriter.refuse(node, f"'{ast.unparse(node)}'", "a type takes one value: write T(x)")
     return rewriter.op("cast_to", node, *map(rewriter.visit, (node.func, node.args[0])))
 
 
-def dtype(rewriter: Rewriter, kind: type) -> ast.expr:
+def dtype(rewriter: Rewriting, kind: type) -> ast.expr:
     """A type of NumPy's used as a value (a dtype argument); arrays have to hold the backend's
     numbers.
     """

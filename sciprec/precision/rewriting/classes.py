@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from numba import types
 
 from sciprec.precision.rewriting import casts
-from sciprec.precision.rewriting.syntax import is_known, name
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting, is_known, name
 
 
 def is_named_tuple(function) -> bool:
@@ -20,7 +16,7 @@ def is_named_tuple(function) -> bool:
     return is_tuple and hasattr(function, "_fields")
 
 
-def methods_named(rewriter: Rewriter, attribute: str) -> list:
+def methods_named(rewriter: Rewriting, attribute: str) -> list:
     """The plain functions of methods of that name, of the jitclasses that the kernel's module
     names.
     """
@@ -41,7 +37,7 @@ def is_typed_list(function) -> bool:
     return function in (List, List.empty_list)
 
 
-def typed_list(rewriter: Rewriter, node: ast.Call, function) -> ast.expr:
+def typed_list(rewriter: Rewriting, node: ast.Call, function) -> ast.expr:
     """A list of Numba's, empty or of items."""
     from numba.typed import List
 
@@ -55,7 +51,7 @@ def typed_list(rewriter: Rewriter, node: ast.Call, function) -> ast.expr:
     return ast.Call(empty, [_item_type(rewriter, a) for a in node.args], [])
 
 
-def named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
+def named_tuple(rewriter: Rewriting, node: ast.Call, kind) -> ast.expr:
     """A named tuple holds numbers of the storage format, as those that are given do."""
     called = name(rewriter.imported(node.func, kind, *kind._fields))
 
@@ -67,7 +63,7 @@ def named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
     return ast.Call(called, [stored(a) for a in node.args], keywords)
 
 
-def _item_type(rewriter: Rewriter, node: ast.expr) -> ast.expr:
+def _item_type(rewriter: Rewriting, node: ast.expr) -> ast.expr:
     """The type of a list's items: numbers are those of the backend."""
     value = rewriter.value_of(node)
     kind = casts.numpy_type(value) if is_known(value) else None

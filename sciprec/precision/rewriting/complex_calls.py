@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import cmath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sciprec.precision.operations.complex_algorithms import COMPLEX_OPERATIONS
 from sciprec.precision.operations.operation import OPERATIONS
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting
 
 _ADVICE = "keep real and imaginary parts in separate variables or arrays"
 TYPES = (builtins.complex, np.complex128, np.complex64)
@@ -29,13 +26,13 @@ _AS_IT_IS = {np.conj, np.real}
 """Functions that give a real number as it is."""
 
 
-def literal(rewriter: Rewriter, node, value: complex) -> ast.expr:
+def literal(rewriter: Rewriting, node, value: complex) -> ast.expr:
     """A complex constant, its parts rounded to the compute format."""
     refuse_in_fixed_point(rewriter, node, f"the complex number {value}")
     return rewriter.op("paired", node, *map(rewriter.literal, (value.real, value.imag)))
 
 
-def called(rewriter: Rewriter, node, function) -> ast.expr:
+def called(rewriter: Rewriting, node, function) -> ast.expr:
     """A call of a function that is about complex numbers."""
     operation, count = CALLED[function], len(node.args)
     if rewriter.program.rows and function in _AS_IT_IS and count == 1:
@@ -52,7 +49,7 @@ def called(rewriter: Rewriter, node, function) -> ast.expr:
     return rewriter.op(operation, node, *operands)
 
 
-def made(rewriter: Rewriter, node, function) -> ast.expr:
+def made(rewriter: Rewriting, node, function) -> ast.expr:
     """complex(), complex(z), complex(x, y), np.complex128(z)."""
     text, operands = _operands(rewriter, node)
     if not operands:
@@ -65,7 +62,7 @@ def made(rewriter: Rewriter, node, function) -> ast.expr:
     return None
 
 
-def _operands(rewriter: Rewriter, node) -> tuple[str, list[ast.expr]]:
+def _operands(rewriter: Rewriting, node) -> tuple[str, list[ast.expr]]:
     """The text of the function that is called, and its operands in order."""
     text = ast.unparse(node.func)
     refuse_in_fixed_point(rewriter, node, text)
@@ -74,7 +71,7 @@ def _operands(rewriter: Rewriter, node) -> tuple[str, list[ast.expr]]:
     return text, [rewriter.visit(a) for a in node.args]
 
 
-def refuse_in_fixed_point(rewriter: Rewriter, node, construct: str) -> None:
+def refuse_in_fixed_point(rewriter: Rewriting, node, construct: str) -> None:
     """Refuse a complex number in an arithmetic with rows of a table."""
     if rewriter.program.rows:
         alone = rewriter.program.numbers.real_alone

@@ -5,24 +5,19 @@ from __future__ import annotations
 import ast
 import enum
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.rewriting import complex_calls
 from sciprec.precision.rewriting.casts import dtype, numpy_type
-from sciprec.precision.rewriting.syntax import is_known, name, parse, plain_function
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
-
+from sciprec.precision.rewriting.syntax import Rewriting, is_known, name, parse, plain_function
 
 _FUNCTIONS = BuiltinFunctionType, np.ufunc, type(np.sum)
 _AROUND = "call it by its own name, or define a function with def that calls it, and name that"
 
 
-def constant(rewriter: Rewriter, node, value, text: str) -> ast.expr:
+def constant(rewriter: Rewriting, node, value, text: str) -> ast.expr:
     """A module constant, closure variable, function or type as an expression of the generated
     module.
     """
@@ -42,7 +37,7 @@ def constant(rewriter: Rewriter, node, value, text: str) -> ast.expr:
     return embedded
 
 
-def embed(rewriter: Rewriter, value) -> ast.expr | None:
+def embed(rewriter: Rewriting, value) -> ast.expr | None:
     """The expression for a constant's value, or None where there is none."""
     if isinstance(value, (bool, type(None))):
         return ast.Constant(value)
@@ -74,19 +69,19 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
     return None
 
 
-def _check_kind(rewriter: Rewriter, value: np.ndarray) -> None:
+def _check_kind(rewriter: Rewriting, value: np.ndarray) -> None:
     if value.dtype.kind == "c":
         complex_calls.refuse_in_fixed_point(rewriter, rewriter.tree, f"an array of {value.dtype}")
 
 
-def held(rewriter: Rewriter, value: ast.expr) -> ast.expr:
+def held(rewriter: Rewriting, value: ast.expr) -> ast.expr:
     """A constant from the module, out of the compiler's sight under a processor mode."""
     if not rewriter.program.hides:
         return value
     return ast.Call(name(rewriter.program.operation("held")), [value], [])
 
 
-def default(rewriter: Rewriter, value) -> ast.expr:
+def default(rewriter: Rewriting, value) -> ast.expr:
     """A parameter's default value, in Python, when the generated module is imported."""
     if isinstance(value, (float, np.floating)):
         rewriter.program.rounds_ahead = True

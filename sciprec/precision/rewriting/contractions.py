@@ -20,13 +20,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sciprec.precision.operations.operation import operation_called
-from sciprec.precision.rewriting.syntax import is_known, nodes, root_of, stored_names, targets_of
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import (
+    Rewriting,
+    is_known,
+    nodes,
+    root_of,
+    stored_names,
+    targets_of,
+)
 
 _RANGES = ("range", "prange", "ndindex", "pndindex")
 _ZEROS = ("zeros", "zeros_like")
@@ -492,7 +495,7 @@ def _signless(node: ast.expr) -> ast.expr:
 # ---- what they become ----------------------------------------------------------------------------
 
 
-def is_fma(rewriter: Rewriter, function: ast.expr) -> bool:
+def is_fma(rewriter: Rewriting, function: ast.expr) -> bool:
     """Whether a name stands for a fused product and sum."""
     value = rewriter.value_of(function)
     called = operation_called(value) if is_known(value) else None
@@ -500,7 +503,7 @@ def is_fma(rewriter: Rewriter, function: ast.expr) -> bool:
 
 
 def summed(
-    rewriter: Rewriter, total: ast.expr, contraction: Contraction, in_place: bool = False
+    rewriter: Rewriting, total: ast.expr, contraction: Contraction, in_place: bool = False
 ) -> ast.expr:
     """The sum with the products of a statement, which the roles `matmul` and `accumulate` form.
 
@@ -520,7 +523,7 @@ def summed(
 
 
 def joined(
-    rewriter: Rewriter, at: ast.AST, total, term, contraction: Contraction, in_place: bool,
+    rewriter: Rewriting, at: ast.AST, total, term, contraction: Contraction, in_place: bool,
     subtracted: bool = False,
 ) -> ast.expr:  # fmt: skip
     """A sum and a term of it, in the role `accumulate`."""

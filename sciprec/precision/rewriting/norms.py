@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import numbers
-from typing import TYPE_CHECKING
 
 from sciprec.precision.library.linear_algebra import NORMS, norm_p
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting
 
 
-def norm_called(rewriter: Rewriter, node: ast.Call):
+def norm_called(rewriter: Rewriting, node: ast.Call):
     """The kernel that a call of np.linalg.norm means, and the arguments that it takes."""
     text = ast.unparse(node.func)
     keywords = {k.arg: k.value for k in node.keywords}
@@ -37,7 +34,7 @@ def norm_called(rewriter: Rewriter, node: ast.Call):
     )
 
 
-def _number(rewriter: Rewriter, node: ast.expr):
+def _number(rewriter: Rewriting, node: ast.expr):
     """The value of a literal, a constant's name, or its negative."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = _number(rewriter, node.operand)

@@ -5,18 +5,14 @@ which lines may end with a sentence that a function of the engine's raises.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.syntax import is_known, name
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting, is_known, name
 
 
-def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
+def raised(rewriter: Rewriting, node: ast.Raise) -> ast.Raise:
     """An exception of Python, or of a class of the user's own that can be imported. What a text
     computes stands in it as its source: Numba makes no texts of numbers.
     """
@@ -45,13 +41,13 @@ def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
     return ast.Raise(ast.Call(raised, arguments, []), None)
 
 
-def asserted(rewriter: Rewriter, node: ast.Assert) -> ast.Assert:
+def asserted(rewriter: Rewriting, node: ast.Assert) -> ast.Assert:
     """An assertion; its message is as a raised text."""
     message = node.msg and ast.Constant(text_of(rewriter, node.msg))
     return ast.Assert(rewriter.visit(node.test), message)
 
 
-def text_of(rewriter: Rewriter, node: ast.expr):
+def text_of(rewriter: Rewriting, node: ast.expr):
     """The constant that an argument of an exception is; where it is computed its text, with the
     source of what is filled in, in braces.
     """

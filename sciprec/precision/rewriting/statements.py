@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import TYPE_CHECKING
 
 import numba
 
 from sciprec.precision.rewriting import contractions, symbols
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import (
+    Rewriting,
     assign,
     children,
     name,
@@ -19,15 +19,11 @@ from sciprec.precision.rewriting.syntax import (
     stored_names,
 )
 
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
-
-
 _COMPILING = ("njit", "jit", "vectorize", "guvectorize")
 _OF_ARRAYS = ("shape", "size", "ndim", "strides", "dtype", "T", "flat")
 
 
-def assignment(rewriter: Rewriter, node):
+def assignment(rewriter: Rewriting, node):
     """An assignment to names, elements or several of them."""
     value = _value(rewriter, node)
     if _begins_a_count(rewriter, node):
@@ -41,7 +37,7 @@ def assignment(rewriter: Rewriter, node):
     return _assigned(rewriter, node.targets[0], value, node)
 
 
-def _value(rewriter: Rewriter, node) -> ast.expr:
+def _value(rewriter: Rewriting, node) -> ast.expr:
     """Rewrite the value that an assignment stores."""
     contraction = rewriter.contractions.get(node)
     if contraction is None:
@@ -49,7 +45,7 @@ def _value(rewriter: Rewriter, node) -> ast.expr:
     return contractions.summed(rewriter, rewriter.visit(contraction.base), contraction)
 
 
-def _begins_a_count(rewriter: Rewriter, node: ast.Assign) -> bool:
+def _begins_a_count(rewriter: Rewriting, node: ast.Assign) -> bool:
     """Whether a literal is where a loop begins to count what it gives to kernels: Numba would
     compile these for the literal first, and then again for integers.
     """
@@ -86,14 +82,14 @@ def _loops(node: ast.AST) -> list[ast.AST]:
     return [loop for child in children(node) for loop in _loops(child)]
 
 
-def annotated_assignment(rewriter: Rewriter, node):
+def annotated_assignment(rewriter: Rewriting, node):
     """An assignment with an annotation, which is dropped."""
     if node.value is None:
         return ast.Pass()
     return _assigned(rewriter, node.target, _value(rewriter, node), node)
 
 
-def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stmt]:
+def _assigned(rewriter: Rewriting, target, value: ast.expr, node) -> list[ast.stmt]:
     """target = value, with values stored into arrays rounded to the storage format."""
     if isinstance(target, ast.Name):
         return [ast.Assign([target], value)]
@@ -116,18 +112,18 @@ def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stm
     rewriter.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
 
 
-def _is_field(rewriter: Rewriter, target) -> bool:
+def _is_field(rewriter: Rewriting, target) -> bool:
     """Whether a target is `object.field`, of an object that the kernel was given."""
     is_attribute = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     return is_attribute and target.value.id in rewriter.local and target.attr not in _OF_ARRAYS
 
 
-def _field(rewriter: Rewriter, target: ast.Attribute, how: ast.expr_context | None = None):
+def _field(rewriter: Rewriting, target: ast.Attribute, how: ast.expr_context | None = None):
     """The field, to be read or written, neither rounded."""
     return ast.Attribute(rewriter.visit(target.value), target.attr, how or ast.Load())
 
 
-def _named(rewriter: Rewriter, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
+def _named(rewriter: Rewriting, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
     """A container whose items will be taken, by a name where its type will be asked for."""
     if not rewriter.program.backend.mixed or isinstance(value, ast.Name):
         return value
@@ -137,7 +133,7 @@ def _named(rewriter: Rewriter, value: ast.expr, before: list[ast.stmt]) -> ast.e
 
 
 def _stored(
-    rewriter: Rewriter, target: ast.Subscript, container: ast.expr, value: ast.expr
+    rewriter: Rewriting, target: ast.Subscript, container: ast.expr, value: ast.expr
 ) -> ast.Call:
     """Rewrite a value stored into an element: rounded to the storage format. In fixed point the
     result of an operation is formed in the array's unit.
@@ -150,7 +146,7 @@ def _stored(
     return rewriter.op("leave", target, container, value, array=array)
 
 
-def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
+def _row_of_result(rewriter: Rewriting, value: ast.expr) -> int | None:
     """The first row of an operation on numbers, if that is what makes a value."""
     if not rewriter.program.grouped or not isinstance(value, ast.Call):
         return None
@@ -158,7 +154,7 @@ def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
     return value.args[1].value if operation.method and len(value.args) > 2 else None
 
 
-def update(rewriter: Rewriter, node):
+def update(rewriter: Rewriting, node):
     """An augmented assignment: the operation on the old value, stored where that was."""
     is_field = _is_field(rewriter, node.target)
     if not is_field and not isinstance(node.target, (ast.Name, ast.Subscript)):
@@ -200,7 +196,7 @@ def update(rewriter: Rewriter, node):
     return out
 
 
-def _once(rewriter: Rewriter, part: ast.expr, before: list[ast.stmt]) -> ast.expr:
+def _once(rewriter: Rewriting, part: ast.expr, before: list[ast.stmt]) -> ast.expr:
     """An array or an index that is read and then written: its calls are made once, in
     statements before.
     """
@@ -220,7 +216,7 @@ def _once(rewriter: Rewriter, part: ast.expr, before: list[ast.stmt]) -> ast.exp
     return name(temporary)
 
 
-def deletion(rewriter: Rewriter, node):
+def deletion(rewriter: Rewriting, node):
     """`del items[i]`, of a list; Numba has no other."""
     if not all(isinstance(target, ast.Subscript) for target in node.targets):
         rewriter.refuse(node, f"'{ast.unparse(node)}'", "leave it out: Numba frees memory itself")
@@ -231,7 +227,7 @@ def deletion(rewriter: Rewriter, node):
 # ---- loops ---------------------------------------------------------------------------------
 
 
-def loop(rewriter: Rewriter, node: ast.For | ast.While) -> list[ast.stmt]:
+def loop(rewriter: Rewriting, node: ast.For | ast.While) -> list[ast.stmt]:
     """A loop, numbered in the order of rewriting; a chunk has the number of its loop."""
     program, rewrite = rewriter.program, _for if isinstance(node, ast.For) else _while
     around = program.around if rewriter.parallel and not rewriter.loops else rewriter.loops
@@ -244,7 +240,7 @@ def loop(rewriter: Rewriter, node: ast.For | ast.While) -> list[ast.stmt]:
     return result
 
 
-def _for(rewriter: Rewriter, node) -> list[ast.stmt]:
+def _for(rewriter: Rewriting, node) -> list[ast.stmt]:
     """A loop over a range or an array."""
     if not isinstance(node.target, (ast.Name, ast.Tuple)):
         rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
@@ -267,7 +263,7 @@ def _for(rewriter: Rewriter, node) -> list[ast.stmt]:
     return [*before, _finished(rewriter, node, loop, outer)]
 
 
-def named_range(rewriter: Rewriter, statements: list[ast.stmt]) -> str:
+def named_range(rewriter: Rewriting, statements: list[ast.stmt]) -> str:
     """Give the range of a rewritten loop, the last of the statements, a name before the loop, so
     that its length can be asked for; "" where the loop goes over no range.
     """
@@ -281,7 +277,7 @@ def named_range(rewriter: Rewriter, statements: list[ast.stmt]) -> str:
     return ranged
 
 
-def _finished(rewriter: Rewriter, node, loop: ast.For | ast.While, outer: str):
+def _finished(rewriter: Rewriting, node, loop: ast.For | ast.While, outer: str):
     """A loop that so far has the beginning of its body, with the rewritten body, what hooks put
     into it, and the rewritten `else`, where the key is `outer` again.
     """
@@ -295,7 +291,7 @@ def _finished(rewriter: Rewriter, node, loop: ast.For | ast.While, outer: str):
     return loop
 
 
-def is_parallel(rewriter: Rewriter, node) -> bool:
+def is_parallel(rewriter: Rewriting, node) -> bool:
     """Whether a loop is one over `prange` that becomes parallel."""
     called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
     if called is None or rewriter.parallel or rewriter.serial:
@@ -326,7 +322,7 @@ def _may_be_parallel(option: ast.keyword, namespace) -> bool:
     return bool(value.get("parallel") if isinstance(value, dict) else value)
 
 
-def _while(rewriter: Rewriter, node) -> list[ast.stmt]:
+def _while(rewriter: Rewriting, node) -> list[ast.stmt]:
     """A loop with a condition."""
     before, prologue, outer = _loop_key(rewriter, node, False)
     test = rewriter.visit(node.test)
@@ -338,7 +334,9 @@ def _while(rewriter: Rewriter, node) -> list[ast.stmt]:
     return [*before, _finished(rewriter, node, ast.While(test, prologue, []), outer)]
 
 
-def _loop_key(rewriter: Rewriter, node, ranged: bool) -> tuple[list[ast.stmt], list[ast.stmt], str]:
+def _loop_key(
+    rewriter: Rewriting, node, ranged: bool
+) -> tuple[list[ast.stmt], list[ast.stmt], str]:
     """Statements before the loop and at the start of its body that give each iteration its
     key.
     """
@@ -361,7 +359,7 @@ def _loop_key(rewriter: Rewriter, node, ranged: bool) -> tuple[list[ast.stmt], l
     return [assign(counter, ast.Constant(0))], prologue, outer
 
 
-def comprehension(rewriter: Rewriter, node):
+def comprehension(rewriter: Rewriting, node):
     """A list made by a loop inside an expression."""
     inner = copy.copy(rewriter)
     inner.local = rewriter.local | stored_names([ast.Expr(g.target) for g in node.generators])
@@ -371,7 +369,7 @@ def comprehension(rewriter: Rewriter, node):
     return result
 
 
-def _iterated_again(rewriter: Rewriter, clause: ast.comprehension, iterated: ast.expr) -> ast.expr:
+def _iterated_again(rewriter: Rewriting, clause: ast.comprehension, iterated: ast.expr) -> ast.expr:
     """Write once more what a comprehension runs over, for its type: no name can stand there."""
     if not rewriter.program.backend.mixed:
         return iterated
@@ -385,7 +383,7 @@ def _iterated_again(rewriter: Rewriter, clause: ast.comprehension, iterated: ast
     return visited
 
 
-def _clauses(rewriter: Rewriter, clause: ast.comprehension) -> list[ast.comprehension]:
+def _clauses(rewriter: Rewriting, clause: ast.comprehension) -> list[ast.comprehension]:
     """One `for` of a comprehension, followed by `for x in (value,)` for what an ordinary loop
     assigns at the start of its body: the iteration's key, and the elements, rounded.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba.core import types
@@ -17,10 +16,7 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 from sciprec.precision.rewriting.sources import carry_sources
-from sciprec.precision.rewriting.syntax import name
-
-if TYPE_CHECKING:
-    from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Rewriting, name
 
 _OVER_ARRAYS = '''
 def {name}({inputs}):
@@ -109,7 +105,7 @@ def _written(function: FunctionType, text: str) -> FunctionType:
     return kernel
 
 
-def called(rewriter: Rewriter, node: ast.Call, ufunc: DUFunc | GUFunc) -> ast.expr:
+def called(rewriter: Rewriting, node: ast.Call, ufunc: DUFunc | GUFunc) -> ast.expr:
     """A call of such a function in a kernel: of numbers its function's, of arrays the loop's."""
     program, text = rewriter.program, ast.unparse(node.func)
     if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
@@ -133,7 +129,7 @@ def called(rewriter: Rewriter, node: ast.Call, ufunc: DUFunc | GUFunc) -> ast.ex
     return broadcast(rewriter, node, function_of(ufunc), operands)
 
 
-def broadcast(rewriter: Rewriter, node, function: FunctionType, operands: list[ast.expr]):
+def broadcast(rewriter: Rewriting, node, function: FunctionType, operands: list[ast.expr]):
     """A call of a function of numbers, or of its loop where operands are arrays."""
     program = rewriter.program
     called = [program.callee(f) for f in (function, over_arrays(function))]
@@ -142,7 +138,7 @@ def broadcast(rewriter: Rewriter, node, function: FunctionType, operands: list[a
     return rewriter.opened(ast.Call(chosen, [*map(name, called), *prefix, *operands], []))
 
 
-def type_of_elements(rewriter: Rewriter, node: ast.Call, _) -> ast.expr:
+def type_of_elements(rewriter: Rewriting, node: ast.Call, _) -> ast.expr:
     """Rewrite a call of `element_type`."""
     function, *operands = (rewriter.visit(a) for a in node.args)
     prefix = [name(rewriter.key)] if rewriter.program.keyed else []

@@ -24,8 +24,6 @@ REPEATS = 5
 """Runs, at least, by which a check knows how long one takes."""
 _TIMED = 9
 _STEPS, _LANES = 400, 512
-ROOM_REPEATS = 3
-"""Runs by which it is known how much memory one takes."""
 _REFERENCE_NUMBERS = 2**21
 _SMALLEST = 2.0**22
 """The least amount, 4 MiB: what libraries keep and give back comes to a part of that."""

@@ -17,7 +17,7 @@ from sciprec.foundation.course import followed, tell
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import KERNEL_TRUTHS
 from sciprec.foundation.listing import Listing, Shown, Summary
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.observing import noted_values
 from sciprec.instruments.observing.carried_sums import Totals, looking
 from sciprec.instruments.observing.losing import CarriedSum, losing

@@ -14,7 +14,7 @@ from numba.core import errors, types
 from sciprec.arrays.quantization import quantize
 from sciprec.foundation.alike import tuple_like
 from sciprec.foundation.errors import InputError
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.scaling import ScaledBackend
 from sciprec.instruments.tracing.assigned import traced_program
 from sciprec.instruments.tracing.numbers import CompanionArray, CompanionDtype

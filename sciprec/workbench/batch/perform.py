@@ -16,7 +16,7 @@ from sciprec.facets.monitor.attributes import told_alerts
 from sciprec.foundation.errors import InputError, ModelError
 from sciprec.foundation.memory import PEAK_MEMORY, peak_bytes
 from sciprec.foundation.origin import provenance
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend, every_place_met
+from sciprec.instruments.assigning.assignment import AssignedBackend, every_place_met
 from sciprec.instruments.assigning.policies import require_stages
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.results.comparison.verdicts import stopped_early

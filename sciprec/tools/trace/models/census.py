@@ -15,7 +15,7 @@ import numpy as np
 from sciprec.arrays.quantization import quantize
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.time_steps import listening
-from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.precision.compiled.disk_cache import ENGINE
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
 from sciprec.precision.lifting.lifting import lift

@@ -19,7 +19,7 @@ from sciprec.foundation.arguments import choice, refused, whole
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
-from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assignment import every_place_met
 from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.tools.trace.attribution import require_traceable
