@@ -317,11 +317,11 @@ def test_rows_of_a_benchmark_are_slower_or_not(call, repository, monkeypatch):
     monkeypatch.setattr("benchmarks.benchmark_named", lambda name: made)
     code, out, err = call("baseline", "save", "--", "bench", "precision")
     assert code == GOOD and "round 3 of 3" in err and "bench_precision" in out
-    code, found = checked(call, "--slower", "1.9")
+    code, found = checked(call, "--slower", "20")
     assert code == GOOD and found["found"] == {"noise": 2}
     made.seconds = {"row one": 1.0, "row two": 200.0}
     assert checked(call)[0] == GOOD
-    code, found = checked(call, "--slower", "1.9")
+    code, found = checked(call, "--slower", "20")
     assert code == NOT_MET and found["found"] == {"noise": 1, "slower": 1}
     assert found["rows"][-1]["run"] == "row two" and "medians of 3 runs" in str(found["rows"][-1])
     assert "knows nothing of the memory" in checked(call, "--larger", "2")[1]["notes"][-1]
