@@ -19,10 +19,8 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.climate.running import dynamic_scales
 from sciprec.climate.running.integration import Trajectory, integrate
 from sciprec.climate.running.request import check_request
-from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import Truncation
@@ -32,7 +30,7 @@ from tests.climate.random_equations import registered
 from tests.climate.small_models import Stopped, model_of, require_same_bits, stop_at
 
 SHORT, LONG = ("fp16", "e5m2", "e4m3fn"), ("bf16", "tf32", "fp32", "float:p=9,emin=-60,emax=60")
-"""Formats that binary32 holds at every scale, and others."""
+"""Formats of 2^-100 to 2^100 as scales, and others."""
 BITS = {"fp16": 11, "e5m2": 3, "e4m3fn": 4, "bf16": 8, "tf32": 11, "fp32": 24, LONG[-1]: 9}
 GRIDS = (Truncation(3, 8, 16, 3600.0), Truncation(4, 10, 16, 3600.0), Truncation(5, 8, 24, 3600.0))
 STEP_HOURS, MOST_STEPS = 1.0, 10
@@ -117,8 +115,8 @@ def unlimited(draw: Draw) -> tuple[str, list[str]]:
 
 
 def followed(draw: Draw, folder: Path, stages: list[str]) -> str:
-    """Dynamic scales: in both forms, interrupted, on two threads, and watched at each level a run
-    has the same bits and scales. Those of one stage are often too large at first.
+    """Dynamic scales: interrupted, on two threads, and watched at each level a run has the same
+    bits and scales. Those of one stage are often too large at first.
     """
     rng, name = draw.rng, draw.rng.choice(SHORT)
     scales = draw.scales(20)
@@ -126,15 +124,10 @@ def followed(draw: Draw, folder: Path, stages: list[str]) -> str:
     scales += f",{stage}={2.0 ** rng.randint(10, 40)!r}"
     backend = f"scaled:dynamic,{name},good_steps={rng.randint(1, 5)}{scales}"
     whole = draw.run(backend)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(dynamic_scales, "model_in_binary32", lambda noting: None)
-        other = draw.run(backend)
-    require_alike(whole, other, backend)
     interrupted(draw, backend, folder)
     gone_on = draw.run(backend, checkpoints=folder, threads=rng.choice([1, 2]))
     require_alike(whole, gone_on, f"{backend}, interrupted")
-    for made in (other, gone_on):
-        assert made.scaling == whole.scaling, backend
+    assert gone_on.scaling == whole.scaling, backend
     watched(draw, backend, whole, draw.variables)
     changed = whole.scaling["repeated"], whole.scaling["doubled"]
     return f"{backend}: {changed[0]} halved, {changed[1]} doubled, {len(whole.time_days)} states"
@@ -160,8 +153,7 @@ def injected(draw: Draw, stages: list[str]) -> str:
         scales.version += 1
         model.steps.advance(levels, before, most - before)
         changes = scales.history[earlier:]
-        form = "binary32" if isinstance(model, ScaledInFormatModel) else "binary64"
-        said = f"{stage} times 2^{by} in {form} after {before} steps, {len(changes)} halved"
+        said = f"{stage} times 2^{by} after {before} steps, {len(changes)} halved"
         assert np.isfinite(levels[0].values).all() == finite, f"{backend}, {said}"
         if {step for step, _, _ in changes} <= {before}:
             other.scales.restore(scales.state() | {"history": np.zeros((0, 3))})

@@ -138,7 +138,7 @@ def test_no_stages_of_transforms(name):
 
 @pytest.mark.slow
 def test_no_scales():
-    """In binary32 variables, scales that follow the numbers."""
+    """Scales that follow the numbers."""
     how = {"time_scheme": "rk4", "backend": "fp16", "scaling": "dynamic"}
     assert_makes_nothing("rossby_haurwitz", truncation=MIDDLE, **how)
 

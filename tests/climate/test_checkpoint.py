@@ -182,6 +182,26 @@ def test_arrays_of_other_shapes_and_types_never_reach_a_kernel(change, tmp_path)
     assert again.steps == 18
 
 
+@pytest.mark.slow
+def test_states_with_scales_of_older_checkpoints_are_in_binary32(tmp_path, monkeypatch):
+    """Version 0.2 kept those of short formats so: the run goes on with the same bits."""
+    how = {"backend": "scaled:dynamic,fp16,good_steps=3", "parameters": {"wavenumber": 2}}
+    whole = integrate("rossby_haurwitz", SMALL, 1.0, **RUN | how)
+    monkeypatch.setattr("sciprec.climate.running.checkpoint._MOST_SHARE_OF_TIME", np.inf)
+    with pytest.raises(Stopped):
+        integrate("rossby_haurwitz", SMALL, 1.0, checkpoints=tmp_path, progress=stop_at(0.7),
+                  **RUN | how)  # fmt: skip
+    kept = Checkpoints(tmp_path, check_request("rossby_haurwitz", SMALL, 1.0, **RUN | how))
+    arrays, stream = kept._read(), io.BytesIO()
+    np.savez(stream, **arrays | {"level_0": arrays["level_0"].astype(np.float32)})
+    kept.path.write_bytes(stream.getvalue() + _seal(kept.identity, stream.getvalue()))
+    days = []
+    gone_on = integrate("rossby_haurwitz", SMALL, 1.0, checkpoints=tmp_path, progress=days.append,
+                        **RUN | how)  # fmt: skip
+    assert min(days) > 0.3
+    require_same_bits(gone_on, whole)
+
+
 # ---- damage ------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sciprec import Assignment, InputError, lift, trace
-from sciprec.instruments.assigning import scaled_in_format
 from sciprec.instruments.assigning.scaled import largest_of, scalable, spread_of
 from sciprec.instruments.assigning.scaling import (
     scale_exponent,
@@ -73,35 +72,6 @@ def test_scales_are_within_reach_of_the_arithmetic():
         with_scaling(backend, "static", {"advection": 2.0**most})
     with pytest.raises(InputError, match="'advection' is .*; accepted: powers of two from 2.-100"):
         with_scaling("fp16", "static", {"advection": 2.0**101})
-
-
-def weighted_steps(x, weights, step, many, out):
-    for i in range(x.size):
-        out[i] = x[i] + step * (weights[0] * many[0, i] + weights[1] * many[1, i])
-
-
-def test_groups_of_columns_have_scales_of_their_own():
-    """As the kernel by itself on a copy of the group's columns."""
-    random, arithmetic = np.random.default_rng(8), resolve_backend("fp16").compute
-    kernel = scalable(weighted_steps)
-    narrow, firsts = kernel.in_format(arithmetic), np.array([0, 2, 3, 7])
-    x, out = (random.uniform(-1, 1, 70).astype(np.float16).astype(np.float32) for _ in range(2))
-    many = random.uniform(-1, 1, (2, 70)).astype(np.float16).astype(np.float32)
-    weights, step = np.array([0.5, 0.75], np.float32), np.float32(0.25)
-    rows = [scaled_in_format.table([k] * len(kernel.rows)) for k in (0, 14, 16)]
-    addresses = np.array([table.ctypes.data for table in rows])
-    expected = out.reshape(10, 7).copy()
-    for table, first, last in zip(rows, firsts, firsts[1:], strict=False):
-        part = [np.ascontiguousarray(a.reshape(*a.shape[:-1], 10, 7)[..., first:last])
-                for a in (x, many)]  # fmt: skip
-        made = np.zeros(part[0].size, np.float32)
-        mine = part[1].reshape(2, -1)
-        narrow.run(table, part[0].reshape(-1), weights, step, mine, made)
-        expected[:, first:last] = made.reshape(10, -1)
-    given = x, weights, step, many, out
-    narrow.run_columns(addresses, firsts, 70, narrow.room_for(*given), *given)
-    np.testing.assert_array_equal(out.reshape(10, 7), expected)
-    assert np.isinf(out).any() and np.isfinite(out).any()
 
 
 @pytest.mark.parametrize(

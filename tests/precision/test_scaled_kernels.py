@@ -12,7 +12,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.instruments.assigning import scaled_in_format
 from sciprec.instruments.assigning.scaled import scalable
 from sciprec.instruments.assigning.scaling import KEPT, shifted
 from sciprec.precision import resolve_backend
@@ -104,9 +103,9 @@ def short_format(random) -> str:
     return f"float:p={bits},emin={least},emax={most}"
 
 
-def require_as_steps(seed: int, folder, draws: int) -> int:
-    """A random kernel at random scales of random formats; how many draws binary32 served."""
-    rng, draw, narrow = random.Random(seed), np.random.default_rng(seed), 0
+def require_as_steps(seed: int, folder, draws: int) -> None:
+    """A random kernel at random scales of random formats."""
+    rng, draw = random.Random(seed), np.random.default_rng(seed)
     steps = steps_of(rng)
     file = folder / f"scaled_{seed}.py"
     file.write_text(source_of(steps))
@@ -126,16 +125,8 @@ def require_as_steps(seed: int, folder, draws: int) -> int:
         out = np.zeros(SIZE)
         kernel.run(kernel.table(arithmetic, of_rows, small), *given, out)
         np.testing.assert_array_equal(out, expected, f"{name} {small} {k}\n{file.read_text()}")
-        short = kernel.in_format(arithmetic) if small == "clipped" else None
-        if short is not None:
-            out = np.zeros(SIZE, np.float32)
-            rows = scaled_in_format.table(of_rows)
-            short.run(rows, *(one.astype(np.float32) for one in given), out)
-            np.testing.assert_array_equal(out, expected, f"{name} {k}\n{file.read_text()}")
-            narrow += 1
-    return narrow
 
 
 @pytest.mark.parametrize("seed", [2, pytest.param(0, marks=pytest.mark.slow)])
 def test_random_kernels_at_random_scales(seed, tmp_path):
-    assert require_as_steps(seed, tmp_path, 12) > 1
+    require_as_steps(seed, tmp_path, 12)

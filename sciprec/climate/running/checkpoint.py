@@ -30,6 +30,7 @@ from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.definitions import code_digest
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import OUTPUT_TYPES
+from sciprec.instruments.assigning.scaling import ScaledBackend
 
 _SEAL_BYTES = hashlib.sha256().digest_size
 _MOST_SHARE_OF_TIME = 0.05
@@ -126,6 +127,8 @@ class Checkpoints:
         try:
             arrays = self._read()
             saved = _unpacked(arrays)
+            if isinstance(self.request.backend, ScaledBackend):  # older ones are in binary32
+                saved.levels[:] = [level.in_dtype(like.values.dtype) for level in saved.levels]
             self.records.restore(_named(arrays, "record_"))
             _require_fit(saved, like, self.request, self.records)
             self.records.require_whole()

@@ -15,29 +15,25 @@ import numpy as np
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.request import Request
-from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel, model_in_binary32
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.team import StepMaker
 from sciprec.climate.stepping.levels import Level
 from sciprec.instruments.assigning.scaling import DYNAMIC, reach
 
 
-def scaled_model(
-    request: Request, convert: Conversion, state: np.ndarray
-) -> ScaledModel | ScaledInFormatModel:
+def scaled_model(request: Request, convert: Conversion, state: np.ndarray) -> ScaledModel:
     """The model of a request whose arithmetic is a `ScaledBackend`, its places with scales.
 
     Args:
         state: the initial one (coefficients, columns) in binary64, with which the profile begins.
     """
-    noting = ScaledModel(request, convert)
-    noting.find_scales(state)
-    model = model_in_binary32(noting) or noting
+    model = ScaledModel(request, convert)
+    model.find_scales(state)
     parts = model.steps.scheme, model.steps.system, model.steps.adjust
-    is_dynamic = noting.scales.scaling.mode == DYNAMIC
+    is_dynamic = model.scales.scaling.mode == DYNAMIC
     forcing = {"forcing": model.forcing}
     model.steps = (
-        DynamicSteps(*parts, noting, **forcing) if is_dynamic else StaticSteps(*parts, **forcing)
+        DynamicSteps(*parts, model, **forcing) if is_dynamic else StaticSteps(*parts, **forcing)
     )
     return model
 
@@ -120,10 +116,8 @@ class DynamicSteps(StepMaker):
 
     def _halved(self, begun: list[Level], steps: int, finite: np.ndarray) -> bool:
         """Whether scales were halved where a step that begins with these levels needs room."""
-        levels = [level.in_dtype(np.float64) for level in begun]
-        if self.forcing is not None and self.model.forcing is not self.forcing:
-            self.model.forcing.follow(self.forcing)
-        elif self.forcing is not None:
+        levels = [level.copy() for level in begun]
+        if self.forcing is not None:
             self.forcing.again()
         notes = self.model.noted_step(levels)
         if not _all_finite(levels, finite):

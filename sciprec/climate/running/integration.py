@@ -24,7 +24,6 @@ from sciprec.climate.running.observing import RunObserver, observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.records import InMemory, Recorded, States
 from sciprec.climate.running.request import Request, Restart, check_request
-from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.running.team import StepMaker, Team
@@ -258,7 +257,7 @@ def _trajectory(run: Integration, grid: GaussianGrid, model: LiftedModel) -> Tra
         fixed_point=fixed_point_summary(model.lifted),
         observed=None if observer is None else observer.observed_at_end(run.levels, run.steps),
         adapted=None if run.adapting is None else run.adapting.adapted,
-        scaling=model.report() if isinstance(model, ScaledModel | ScaledInFormatModel) else None,
+        scaling=model.report() if isinstance(model, ScaledModel) else None,
         matrix_units=model.matrix_units,
         sample_seconds=run.request.sample_every * run.request.step_seconds,
         since_days=[run.days_of(n) for n in run.request.interval_starts(run.stored)],

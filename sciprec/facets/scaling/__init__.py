@@ -2,9 +2,7 @@
 
 The work is done in `instruments/assigning/scaling.py` (the arithmetic) and `scaled.py` (rounding by
 a table of ranges). The climate has its places in `climate/stages/scales.py`, runs them in
-`climate/running/scaled_model.py` and changes scales in `climate/running/dynamic_scales.py`; a
-faster form is in `instruments/assigning/scaled_in_format.py`, `climate/stages/scaled_tendency.py`
-and `climate/running/scaled_in_binary32.py`.
+`climate/running/scaled_model.py` and changes scales in `climate/running/dynamic_scales.py`.
 """
 
 SCALED = "sciprec_scaling"

@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.by_row import ByAnyRow, ByRow
 from sciprec.instruments.assigning.in_format import InFormat
-from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
+from sciprec.precision.formats.backend import Arithmetic, resolve_backend
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations import arrays, boundaries
 from sciprec.precision.operations.intrinsics import Operations
@@ -23,7 +23,7 @@ from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, RowVariant
-from sciprec.precision.rounding.words import F32, I64
+from sciprec.precision.rounding.words import I64
 
 NUMBERS, ELEMENTS, LITERALS = "narrowed", "narrowed_elements", "narrowed_literal"
 """Operations that give a number as it is in a format; the elements of an array; a literal, which is
@@ -80,21 +80,17 @@ OWN: dict[str, Callable] = {
 """Operation -> what makes it."""
 
 
-def operations_by(
-    technique: Native, variant: RowVariant, backend: Backend | None = None, **further: Callable
-) -> Operations:
+def operations_by(technique: Native, variant: RowVariant, **further: Callable) -> Operations:
     """Operations of binary64 in a format of their own: one for all, or one for each row.
 
     Args:
         technique: of every operation.
         variant: what operations do with rows of a table.
-        backend: of the variables that numbers are in; left out, binary64.
         further: what makes further operations.
     """
-    wide = FORMATS["binary32" if technique.carrier == F32 else "binary64"]
-    storage = rounder(Arithmetic(wide), technique.carrier, 0)
+    storage = rounder(Arithmetic(FORMATS["binary64"]), technique.carrier, 0)
     roles = storage, technique, technique, technique
-    return Operations(backend or resolve_backend("fp64"), 0, variant, roles, {**OWN, **further})
+    return Operations(resolve_backend("fp64"), 0, variant, roles, {**OWN, **further})
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from functools import partial
 
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.operations import ELEMENTS, LITERALS, NUMBERS, rounds
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, operation_named
 from sciprec.precision.rewriting.build import Build, Numbers
 from sciprec.precision.rewriting.layout import Frame, Row
@@ -134,17 +134,14 @@ class InRows(Numbers):
         return {"line": origin.line, "variable": origin.variable}.get(self.by, site)
 
 
-def program_in_rows(
-    kernel, numbers: InRows, backend: Backend | None = None, variant: RowVariant | None = None
-) -> Program:
+def program_in_rows(kernel, numbers: InRows, variant: RowVariant | None = None) -> Program:
     """A program whose operations have rows.
 
     Args:
         kernel: the plain Python function.
         numbers: contents of its variables.
-        backend: of the variables; left out, binary64.
         variant: what operations do with rows; left out, to read a format of `rows`.
     """
     variant = variant or RowVariant(f"by row, {numbers.layout}", rows.ROW_BYTES)
     build = Build(trust_inputs=True, may_share=False, variant=variant, numbers=numbers)
-    return Program(kernel, backend or resolve_backend("fp64"), build)
+    return Program(kernel, resolve_backend("fp64"), build)

@@ -17,17 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.instruments.assigning import rows, scaled_in_format
+from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.by_row import ByRow
-from sciprec.instruments.assigning.operations import operations_by, rounds
+from sciprec.instruments.assigning.operations import operations_by
 from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.instruments.assigning.scaling import CLIPPED, shifted
-from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.rewriting.layout import Row
-from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import LiftError, name
@@ -129,105 +127,6 @@ class Scaled(InRows):
         )
 
 
-@dataclass(frozen=True)
-class ScaledInFormat(InRows):
-    """Scaled places in a short format, on binary32 variables; see `scaled_in_format`.
-
-    The module has besides `sp_columns`, which runs the kernel for groups of columns of its flat
-    arrays, each with rows of its own.
-
-    Args:
-        arithmetic: of its places.
-    """
-
-    layout: str = "in a format"
-    arithmetic: Arithmetic | None = None
-
-    holder, given_back = "scales", "{}[0]"  # nothing: kernels of models write arrays
-
-    def imports(self, backend: Backend) -> str:
-        """Return lines at the head of the generated module."""
-        return (
-            "from sciprec.instruments.assigning.columns import given_columns as sp_given_columns\n"
-            "from sciprec.instruments.assigning.columns import taken_columns as sp_taken_columns\n"
-            "from sciprec.precision.compiled.disk_cache import kept as sp_on_disk\n"
-        )
-
-    def operations(self, program: Program) -> str:
-        """Return the operations of the arithmetic at the scales of their rows."""
-        place = "'sciprec.instruments.assigning.scaled_in_format', 'operations_in'"
-        return f"sp_imported({place})({self.arithmetic!r})"
-
-    def entry(self, program: Program, listed: str, body: str) -> str:
-        """The entry, and `sp_columns`, which call the same part."""
-        names = [own_name(parameter) for parameter in program.signature.parameters]
-        parts = [f"sp_part_{n}" for n in range(len(names))]
-        place = "sp_first, sp_last, sp_width, sp_size"
-        pairs = list(zip(parts, names, strict=True))
-        group = [
-            f"{part} = sp_taken_columns({of}, {place}, sp_room[{number}])"
-            for number, (part, of) in enumerate(pairs)
-        ]
-        group.append(f"sp_run(sp_keys[sp_group], {', '.join(parts)})")
-        for number, (part, of) in enumerate(pairs):
-            group.append(f"if sp_written[{number}]:")
-            group.append(f"    sp_given_columns({part}, {of}, {place})")
-        lines, listed_alone = "\n".join(f"        {line}" for line in group), ", ".join(names)
-        return (
-            f"@sp_linked('')\ndef sp_run({listed}):\n    return {body}\n\n"
-            f"{program.entry_of(listed, f'sp_run({listed})')}\n\n"
-            "@sp_on_disk(nogil=True, error_model='numpy')\n"
-            f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, sp_room, {listed_alone}):\n"
-            "    sp_width = sp_firsts[sp_keys.size]\n"
-            "    for sp_group in range(sp_keys.size):\n"
-            "        sp_first = sp_firsts[sp_group]\n"
-            f"        sp_last = sp_firsts[sp_group + 1]\n{lines}\n"
-        )
-
-
-class ScalableInFormat:
-    """A kernel whose places take scales in a short format; compiled once for all of them.
-
-    Args:
-        kernel: the plain Python function, which returns nothing.
-        arithmetic: of its places, `scaled_in_format.serves` it.
-
-    Attributes:
-        entry: the compiled kernel; it takes the address of a `scaled_in_format.table` first.
-    """
-
-    def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
-        setup = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
-        module = module_of(program_in_rows(kernel, ScaledInFormat(arithmetic=arithmetic), *setup))
-        self.entry, self._columns = module.sp_entry, module.sp_columns
-        self._written_of, self._written = written_arrays(kernel), np.empty(0)
-
-    def run(self, table: np.ndarray, *args: Any) -> None:
-        """Run the kernel at the scales of a `scaled_in_format.table`; arrays are written."""
-        self.entry(table.ctypes.data, *args)
-
-    def room_for(self, *args: Any) -> np.ndarray:
-        """The memory that `run_columns` takes to copy the columns of such arguments into."""
-        most = max(a.size for a in args if isinstance(a, np.ndarray))
-        return np.empty((len(args), most), np.float32)
-
-    def run_columns(
-        self, tables: np.ndarray, firsts: np.ndarray, size: int, room: np.ndarray, *args: Any
-    ) -> None:
-        """Run the kernel for groups of columns of its arrays; arrays are written.
-
-        Args:
-            tables: the addresses of the groups' tables (groups,), see `scaled_in_format.table`.
-            firsts: the first column of each group, and the number of columns (groups + 1,).
-            size: of arrays that have all columns, in their last axis, flat; others are taken whole.
-            room: from `room_for`; no two calls at a time may have it.
-            args: of the kernel, of the same types in every call.
-        """
-        if self._written.size == 0:
-            self._written = np.array(self._written_of(args))
-        self._columns(tables, firsts, self._written, size, room, *args)
-
-
 def _program(kernel: Any, layout: str) -> Program:
     return program_in_rows(kernel, Scaled(layout), variant=_variant(layout))
 
@@ -267,17 +166,6 @@ class Scalable:
         """Run the kernel; what it is given is taken as it is, and arrays are written."""
         return self._entry(table.ctypes.data, *args)[0]
 
-    def in_format(self, arithmetic: Arithmetic) -> ScalableInFormat | None:
-        """The kernel on binary32 variables; None where these do not serve it."""
-        program = self.program
-        rounding = {s.operation for s in program.sites if rounds(s.operation)}
-        served = rounding <= scaled_in_format.OPERATIONS_SERVED
-        if not (served and scaled_in_format.serves(arithmetic)):
-            return None
-        if not scaled_in_format.holds(program.literals):
-            return None
-        return _in_format(self.kernel, arithmetic)
-
     def new_notes(self, arithmetic: Arithmetic) -> np.ndarray:
         """Rows in which nothing is noted yet, of the significand of an arithmetic."""
         notes = np.zeros((len(self.rows) + 1, _ROW_BYTES[NOTED] // 8), np.int64)
@@ -294,7 +182,6 @@ class Scalable:
         return self._noting(notes.ctypes.data, *args)[0]
 
 
-_in_format = lru_cache(maxsize=256)(ScalableInFormat)
 scalable = lru_cache(maxsize=256)(Scalable)
 """The (shared) kernel whose places take scales."""
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from sciprec.foundation.arguments import choice, refused, shown, whole, word
 from sciprec.foundation.errors import InputError
-from sciprec.instruments.assigning import rows, scaled_in_format
+from sciprec.instruments.assigning import rows
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
@@ -41,6 +41,7 @@ _FARTHEST = 450
 """Exponents reach from -450 to 450 with all bits of a format, as in `float_format`."""
 MOST = 200
 """The largest and the smallest scale are 2^200 and 2^-200; see `reach`."""
+_SHORT_BITS, _SHORT_REACH = 11, 100
 
 
 @dataclass(frozen=True)
@@ -248,8 +249,13 @@ def _can_be_scaled(arithmetic: Arithmetic) -> bool:
 
 
 def reach(arithmetic: Arithmetic) -> int:
-    """The largest k of a scale 2^k of an arithmetic; the smallest is as far below 0."""
-    return scaled_in_format.REACH if scaled_in_format.serves(arithmetic) else MOST
+    """The largest k of a scale 2^k of an arithmetic; the smallest is as far below 0. It is less for
+    short formats, as far as binary32 holds their numbers at any scale.
+    """
+    fmt = arithmetic.format
+    short = fmt.significand_bits <= _SHORT_BITS and fmt.emax + _SHORT_REACH <= 126
+    held = short and fmt.emin - fmt.significand_bits + 1 - _SHORT_REACH >= -125
+    return _SHORT_REACH if held else MOST
 
 
 def scale_exponent(label: str, scale: Any, most: int = MOST) -> int:
