@@ -41,8 +41,8 @@ LARGEST = Field(gt=0, le=1e12, description="the largest increment", examples=[1e
 class Sums:
     """How many increments of which size are added to how many sums."""
 
-    updates: Annotated[int, Field(ge=1, le=10**9, description="of a sum", examples=[10**7])]
-    members: Annotated[int, Field(ge=1, le=10**5, description="sums", examples=[64])]
+    updates: Annotated[int, Field(ge=1, le=10**9, description="updates per sum", examples=[10**7])]
+    members: Annotated[int, Field(ge=1, le=10**5, description="how many sums", examples=[64])]
     smallest: Annotated[float, SMALLEST]
     largest: Annotated[float, LARGEST]
     start: Annotated[float, Field(ge=0, le=1e12, description="where sums begin")] = 1.0
