@@ -104,7 +104,7 @@ def add_block(state, block):
 
 
 def add_block_with_carry(state, block, residual, done, every):
-    """The same with alpha = 1, beta = 0; after `done` and these, forgets after each `every`."""
+    """Add a block and the whole residual (alpha = 1, beta = 0); forget it after each `every`."""
     for n in range(block.shape[0]):
         for i in range(state.shape[0]):
             add_with_carry(state, residual, i, block[n, i])
@@ -114,7 +114,7 @@ def add_block_with_carry(state, block, residual, done, every):
 
 
 def add_block_with_shares(state, block, residual, done, every, alpha, beta):
-    """The same with any alpha and beta."""
+    """Add a block with shares: alpha of the kept residual, beta of the present loss."""
     for n in range(block.shape[0]):
         for i in range(state.shape[0]):
             add_with_shares(state, residual, i, block[n, i], alpha, beta)
