@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -35,7 +35,7 @@ def names_of(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[]
     """`__all__`, `__getattr__` and `__dir__` of a package whose source names, for type checkers
     alone, what it gives: each is imported when it is asked for, and so are the packages in it.
     """
-    source = Path(sys.modules[package].__file__).read_text(encoding="utf-8")
+    source = inspect.getsource(sys.modules[package])
     modules = {name: module for module, name in _FOR_CHECKERS.findall(source) if module != package}
 
     def attribute(name: str) -> Any:
