@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import os
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,6 +17,38 @@ from sciprec.foundation.errors import InputError, meant
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _LONGEST = 80
+
+_Parameters = ParamSpec("_Parameters")
+_Taken = TypeVar("_Taken")
+_Result = TypeVar("_Result")
+
+
+def taking(
+    maker: Callable[_Parameters, _Taken],
+) -> Callable[[Callable[[_Taken], _Result]], Callable[_Parameters, _Result]]:
+    """Return a decorator by which a function of one object is called with the arguments of what
+    makes this object.
+
+    Args:
+        maker: class of the object, or a function that returns it.
+    """
+
+    def decorate(function):
+        result = inspect.signature(function).return_annotation
+        signature = inspect.signature(maker).replace(return_annotation=result)
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
+            return function(maker(*args, **kwargs))
+
+        call.__signature__ = signature
+        return call
+
+    return decorate
 
 
 def shown(value: Any) -> str:

@@ -1,13 +1,16 @@
 """Whole integrations: exact solutions, conservation, output, blow-up, messages."""
 
+import inspect
 import re
 
 import numpy as np
 import pytest
 
+from sciprec import climate
 from sciprec.climate.cases.registry import CASES
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.running.integration import Integration, integrate
+from sciprec.climate.running.request import RunArguments, check_request
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.foundation.errors import InputError
@@ -115,6 +118,22 @@ def test_messages_of_bad_requests(options, words):
     request = {"case": "williamson_5", "truncation": "T21", "days": 1.0} | options
     with pytest.raises(InputError, match=words):
         integrate(**request)
+
+
+def test_a_wrong_keyword_is_refused_by_the_function_that_was_called():
+    with pytest.raises(TypeError, match=r"^integrate\(\) got an unexpected .* argument 'bakend'$"):
+        integrate("williamson_5", SMALL, 1.0, bakend="fp32")
+    with pytest.raises(TypeError, match=r"^check_request\(\) missing a required .*: 'days'$"):
+        check_request("williamson_5", SMALL)
+
+
+def test_all_functions_that_run_a_case_have_the_same_keywords_and_defaults():
+    parameters = inspect.signature(RunArguments).parameters
+    assert all(inspect.signature(f).parameters == parameters for f in (check_request, integrate))
+    of_run = inspect.signature(climate.run).parameters
+    assert set(parameters) - set(of_run) == {"parameters"}  # keywords of a case, in `run`
+    for name in set(parameters) - {"case", "truncation", "days", "parameters"}:
+        assert of_run[name].default == parameters[name].default, name
 
 
 def test_every_case_runs_and_names_its_source():

@@ -41,7 +41,7 @@ from typing import assert_type
 import numpy as np
 
 import sciprec
-from sciprec import heston
+from sciprec import climate, heston
 
 
 def kernel(x, out):
@@ -68,6 +68,9 @@ sciprec.lift(3)  # type: ignore[arg-type]
 sciprec.lift(kernel, bakend="fp32")  # type: ignore[call-arg]
 sciprec.quantise(0.1, "fp32")  # type: ignore[attr-defined]
 heston.price(model, "call")  # type: ignore[arg-type]
+assert_type(climate.integrate("galewsky", 42, 1.0, backend="fp32"), climate.Trajectory)
+climate.integrate("galewsky", 42, 1.0, bakend="fp32")  # type: ignore[call-arg]
+climate.integrate("galewsky", 42, 1.0, threads="two")  # type: ignore[arg-type]
 '''
 
 

@@ -37,16 +37,6 @@ _ACCEPTED_TRACERS = (
 _LONGEST_UNIT = 60
 
 
-
-
-
-
-
-
-
-
-
-
 @dataclass(frozen=True)
 class Start:
     """The state that a branch goes on from.

@@ -6,46 +6,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.diagnostics.derived import derive
 from sciprec.climate.equations.registry import Conversion
-from sciprec.climate.physics.forcings import Forcing
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
 from sciprec.climate.running.observing import RunObserver, observer_of
-from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.records import InMemory, Recorded, States
-from sciprec.climate.running.request import Request, Restart, check_request
+from sciprec.climate.running.request import Request, check_request
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.running.team import StepMaker, Team
 from sciprec.climate.running.time_statistics import Evaluated, TimeStatistics
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_kernels
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.foundation.arguments import taking
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Sections, Timing
 from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.scaling import ScaledBackend
-from sciprec.precision import Backend
 from sciprec.precision.formats.backend import HandedBackend
-from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.tools.adapt.blocks import Adapted
-from sciprec.tools.adapt.plan import AdaptivePlan
 from sciprec.tools.monitor.observed import Observed
-from sciprec.tools.monitor.plan import WatchPlan
-
-if TYPE_CHECKING:
-    from sciprec.results.output.given_fields import GivenFields
 
 
 @dataclass(frozen=True)
@@ -104,36 +93,8 @@ class Trajectory:
     since_days: Sequence[float] = ()
 
 
-def integrate(
-    case: str,
-    truncation: str | int | Truncation,
-    days: float,
-    *,
-    backend: str | Backend | None = None,
-    step_seconds: float | None = None,
-    output_hours: float = 24.0,
-    parameters: Mapping[str, object] | None = None,
-    time_scheme: str | None = None,
-    compensation: str | Compensation | Mapping | None = None,
-    stored: str | Backend | None = None,
-    stages: str | Stages | Mapping | None = None,
-    variables: Sequence[str] | None = None,
-    checkpoints: str | Path | Restart | None = None,
-    progress: Callable[[float], None] | None = None,
-    perturbation: Perturbation | None = None,
-    threads: int = 1,
-    monitor: WatchPlan | None = None,
-    adaptive: AdaptivePlan | None = None,
-    initial: GivenFields | None = None,
-    start_date: Any = None,
-    calendar: str | None = None,
-    tracers: Mapping[str, float | str] | Sequence[str] | None = None,
-    sample_every: int = 1,
-    statistics_period: str | float | None = None,
-    output_type: str = "float64",
-    forcing: Forcing | str | None = None,
-    forcing_parameters: Mapping[str, float] | None = None,
-) -> Trajectory:
+@taking(check_request)
+def integrate(request: Request) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
     Args:
@@ -187,7 +148,7 @@ def integrate(
     Precision: tables are made in binary64 and rounded once; the initial state is rounded; all steps
         run in the backend; fields and budgets are evaluated from the states in binary64.
     """
-    return integrate_request(check_request(**locals()))
+    return integrate_request(request)
 
 
 def integrate_request(request: Request) -> Trajectory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from sciprec.climate.stages.staged_transform import require_rest
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.foundation.arguments import names, refused, whole, word
+from sciprec.foundation.arguments import names, refused, taking, whole, word
 from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError, meant
@@ -69,6 +69,42 @@ class Restart:
     after_seconds: float = 60.0
     lasting: bool = False
     told: Callable[[str], None] = lambda words: None
+
+
+@dataclass(frozen=True)
+class RunArguments:
+    """Arguments of a climate run, unchecked: those of `sciprec.climate.integrate`, which says what
+    each of them is for.
+    """
+
+    case: str
+    truncation: str | int | Truncation
+    days: float
+    _: KW_ONLY
+    backend: str | Backend | None = None
+    step_seconds: float | None = None
+    output_hours: float = 24.0
+    parameters: Mapping[str, object] | None = None
+    time_scheme: str | None = None
+    compensation: str | Compensation | Mapping | None = None
+    stored: str | Backend | None = None
+    stages: str | Stages | Mapping | None = None
+    variables: Sequence[str] | None = None
+    checkpoints: str | Path | Restart | None = None
+    progress: Callable[[float], None] | None = None
+    perturbation: Perturbation | None = None
+    threads: int = 1
+    monitor: WatchPlan | None = None
+    adaptive: AdaptivePlan | None = None
+    initial: GivenFields | None = None
+    start_date: Any = None
+    calendar: str | None = None
+    tracers: Mapping[str, Any] | Sequence[str] | None = None
+    sample_every: int = 1
+    statistics_period: str | float | None = None
+    output_type: str = OUTPUT_TYPES[0]
+    forcing: Forcing | str | None = None
+    forcing_parameters: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -165,127 +201,101 @@ class Request:
         return starts
 
 
-def check_request(
-    case: str,
-    truncation: str | int | Truncation,
-    days: float,
-    *,
-    backend: str | Backend | None = None,
-    step_seconds: float | None = None,
-    output_hours: float = 24.0,
-    parameters: Mapping[str, object] | None = None,
-    time_scheme: str | None = None,
-    compensation: str | Compensation | Mapping | None = None,
-    stored: str | Backend | None = None,
-    stages: str | Stages | Mapping | None = None,
-    variables: Sequence[str] | None = None,
-    checkpoints: str | Path | Restart | None = None,
-    progress: Callable[[float], None] | None = None,
-    perturbation: Perturbation | None = None,
-    threads: int = 1,
-    monitor: WatchPlan | None = None,
-    adaptive: AdaptivePlan | None = None,
-    initial: GivenFields | None = None,
-    start_date: Any = None,
-    calendar: str | None = None,
-    tracers: Any = None,
-    sample_every: int = 1,
-    statistics_period: str | float | None = None,
-    output_type: str = OUTPUT_TYPES[0],
-    forcing: Any = None,
-    forcing_parameters: Mapping[str, float] | None = None,
-) -> Request:
-    """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
+@taking(RunArguments)
+def check_request(arguments: RunArguments) -> Request:
+    """Return the request of arguments that are accepted.
 
     Raises:
         InputError: something unknown or out of range was asked for.
     """
-    case_row = resolve_case(case)
-    row = resolve_truncation(truncation)
-    equations = catalogue.EQUATIONS[case_row.equations]
-    carried = check_tracers(equations, tracers, initial)
-    forced, changed = check_forcing(equations, forcing, forcing_parameters)
-    equations = _with_physics(equations, carried, forced)
-    scheme = _resolve_scheme(
-        equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
+    case = resolve_case(arguments.case)
+    truncation = resolve_truncation(arguments.truncation)
+    equations = catalogue.EQUATIONS[case.equations]
+    tracers = check_tracers(equations, arguments.tracers, arguments.initial)
+    forcing, forcing_parameters = check_forcing(
+        equations, arguments.forcing, arguments.forcing_parameters
     )
-    checked = check_parameters(case_row, parameters or {})
-    days = CLIMATE["days"].number("days", days)
-    hours = CLIMATE["output_hours"].number("output_hours", output_hours)
+    equations = _with_physics(equations, tracers, forcing)
+    scheme = _resolve_scheme(arguments, equations)
+    parameters = check_parameters(case, arguments.parameters or {})
+    days = CLIMATE["days"].number("days", arguments.days)
+    hours = CLIMATE["output_hours"].number("output_hours", arguments.output_hours)
     require_few_states(days, hours)
-    interval = hours * SECONDS_PER_HOUR
     total = days * SECONDS_PER_DAY
-    if adaptive is not None:
-        requested = {"compensation": compensation, "stored": stored, "stages": stages,
-                  "monitor": monitor}  # fmt: skip
-        stored = _fits_adaptive(adaptive, backend, requested, equations)
-        backend = adaptive.widest
-    arithmetic = resolve_backend("fp64" if backend is None else backend)
-    arithmetic.require_taken_by("the climate model")
-    require_stages_of(arithmetic, "climate")
-    if step_seconds is None:
-        step = _usual_step(row, min(interval, total), total)
+    interval = min(hours * SECONDS_PER_HOUR, total)
+    backend, stored, monitor = arguments.backend, arguments.stored, arguments.monitor
+    if arguments.adaptive is not None:
+        _require_fitting(arguments.adaptive, arguments, equations)
+        backend, stored = arguments.adaptive.widest, "fp64"
+    backend = resolve_backend("fp64" if backend is None else backend)
+    backend.require_taken_by("the climate model")
+    require_stages_of(backend, "climate")
+    if arguments.step_seconds is None:
+        step = _usual_step(truncation, interval, total)
     else:
-        step = CLIMATE["step_seconds"].number("step_seconds", step_seconds)
-    every, last = (_whole_steps(name, span, step) for name, span in
-                   (("output_hours", min(interval, total)), ("days", total)))  # fmt: skip
-    compensations = _checked_compensation(equations.variables, compensation)
+        step = CLIMATE["step_seconds"].number("step_seconds", arguments.step_seconds)
+    every, last = _whole_steps("output_hours", interval, step), _whole_steps("days", total, step)
+    compensation = _checked_compensation(equations.variables, arguments.compensation)
     if monitor is not None:
         whose = f"the state of the equations '{equations.name}'"
         require_known(monitor, with_changes(equations.variables), whose)
+    perturbation = arguments.perturbation
     if perturbation is not None and not isinstance(perturbation, Perturbation):
         raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
-    if stored is None and stages is None and not compensations:
-        arithmetic, stored = as_master_copy(arithmetic, equations.name)
-    sums = any(each.sums for each in compensations.values())
-    if isinstance(arithmetic, ScaledBackend):
-        requested = {"stored": stored is not None, "stages": stages not in (None, "none")}
-        requested |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
-        _require_scalable(arithmetic, equations, [name for name, on in requested.items() if on])
+    if stored is None and arguments.stages is None and not compensation:
+        backend, stored = as_master_copy(backend, equations.name)
+    sums = any(each.sums for each in compensation.values())
+    if isinstance(backend, ScaledBackend):
+        requested = {
+            "stored": stored is not None, "stages": arguments.stages not in (None, "none"),
+            "a compensation of sums": sums, "fourier": parameters.fourier != "fft",
+        }  # fmt: skip
+        _require_scalable(backend, equations, [name for name, on in requested.items() if on])
     if monitor is not None:
-        monitor = watchable(monitor, arithmetic, last)
-    formats = resolve_stored(stored, arithmetic, row.number)
-    if formats.scales is not None and compensations:
+        monitor = watchable(monitor, backend, last)
+    formats = resolve_stored(stored, backend, truncation.number)
+    if formats.scales is not None and compensation:
         raise InputError(
             f"stored is '{formats.scales.text}' beside a compensation; bits by scale have no "
             "residual: leave one of them out"
         )
-    chosen = _checked_stages(stages, arithmetic, row, checked.fourier, sums)
-    kept_variables = _checked_variables(equations, variables)
-    sample_every = _checked_sampling(sample_every, kept_variables, every)
-    since = dated(start_date, calendar)
-    period = _checked_period(statistics_period, kept_variables, every, step)
-    threads = whole("threads", threads, *THREADS)
+    stages = _checked_stages(arguments.stages, backend, truncation, parameters.fourier, sums)
+    variables = _checked_variables(equations, arguments.variables)
+    sample_every = _checked_sampling(arguments.sample_every, variables, every)
+    since = dated(arguments.start_date, arguments.calendar)
+    period = _checked_period(arguments.statistics_period, variables, every, step)
+    threads = whole("threads", arguments.threads, *THREADS)
+    progress = arguments.progress
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
     return Request(
-        case=case_row,
+        case=case,
         equations=equations,
-        truncation=row,
+        truncation=truncation,
         scheme=scheme,
-        backend=arithmetic,
+        backend=backend,
         stored=formats,
         step_seconds=step,
         every=every,
         stops=(*range(every, last, every), last),
-        parameters=checked,
-        compensation=compensations,
-        variables=kept_variables,
+        parameters=parameters,
+        compensation=compensation,
+        variables=variables,
         perturbation=perturbation,
-        stages=chosen,
+        stages=stages,
         monitor=monitor,
-        adaptive=adaptive,
-        checkpoints=checkpoints,
+        adaptive=arguments.adaptive,
+        checkpoints=arguments.checkpoints,
         progress=progress,
         threads=threads,
-        initial=initial,
+        initial=arguments.initial,
         since=since,
-        tracers=carried,
+        tracers=tracers,
         sample_every=sample_every,
         period=period,
-        output_type=word("output_type", output_type, OUTPUT_TYPES),
-        forcing=forced,
-        forcing_parameters=changed,
+        output_type=word("output_type", arguments.output_type, OUTPUT_TYPES),
+        forcing=forcing,
+        forcing_parameters=forcing_parameters,
     )
 
 
@@ -328,28 +338,29 @@ def _checked_stages(
     return chosen
 
 
-def _fits_adaptive(
-    adaptive: AdaptivePlan, backend: object, options: Mapping[str, object], equations: EquationSet
-) -> str:
-    """The format of the state of an adaptive run.
+def _require_fitting(
+    adaptive: AdaptivePlan, arguments: RunArguments, equations: EquationSet
+) -> None:
+    """Make sure that the other arguments of an adaptive run go with its plan.
 
     Raises:
-        InputError: what is given with it does not go with it, or the variable is unknown.
+        InputError: one of them does not, or the variable is unknown.
     """
     require_variable(adaptive, equations.variables)
+    backend = arguments.backend
     named = adaptive.widest if backend is None else resolve_backend(backend).name
     if named != adaptive.widest:
         raise InputError(
             f"the backend '{named}' is given with adaptive, whose ladder names the "
             "arithmetics; leave the backend out"
         )
-    for name, value in options.items():
+    for name in ("compensation", "stored", "stages", "monitor"):
+        value = getattr(arguments, name)
         if value is not None and value != {} and value != "none":
             raise InputError(
                 f"{name} is given with adaptive, whose state is in fp64 and whose file has a "
                 f"history of its own; leave {name} out"
             )
-    return "fp64"
 
 
 def _require_scalable(backend: ScaledBackend, equations: EquationSet, options: list[str]) -> None:
@@ -398,11 +409,11 @@ def watchable(monitor: WatchPlan, backend: Backend, steps: int) -> WatchPlan:
     return monitor.within(steps)
 
 
-def _resolve_scheme(name, parameters) -> TimeScheme:
+def _resolve_scheme(arguments: RunArguments, equations: EquationSet) -> TimeScheme:
     """The registered time scheme; only leapfrog has a filter."""
-    schemes = catalogue.TIME_SCHEMES
-    word("time scheme", name, schemes)
-    keys = [key for key in FILTER if key in parameters]
+    schemes, name = catalogue.TIME_SCHEMES, arguments.time_scheme
+    name = word("time scheme", equations.time_scheme if name is None else name, schemes)
+    keys = [key for key in FILTER if key in (arguments.parameters or {})]
     if keys and schemes[name].levels == 1:
         raise InputError(
             f"{keys[0]} is given, but the time scheme {name!r} has no filter; leave it out, or "
