@@ -1,6 +1,8 @@
 """Modules under the names that older versions gave them: pickles and extensions still import those.
 
-They go with version 0.3.
+They go with version 0.3. A module whose contents are in one place today has a row of MOVED; one
+that is gone has a sentence in GONE where docs, scenarios or users' code may have named it, and
+neither where only the package itself imported it.
 """
 
 from __future__ import annotations
@@ -61,7 +63,6 @@ MOVED: Mapping[str, str] = {
     "studies.kernel_file": "tools.calls.kernel_file",
     "studies": "workbench.study",
     "kinds": "workbench.kinds",
-    "kinds.climate_runs": "climate.running.labelled",
     "models": "workbench.models",
     "batch": "workbench.batch",
     "compensation": "machine",
@@ -176,13 +177,58 @@ MOVED: Mapping[str, str] = {
     "workbench.batch.behind": "workbench.batch.plan",
     "instruments.assigning.assigned_backend": "instruments.assigning.assignment",
     "instruments.assigning.met": "instruments.assigning.matching",
+    "cli.listing_verbs": "cli.list_verbs",
+    "cli.page_verbs": "cli.report_verb",
+    "cli.monitor_verbs": "cli.monitor_verb",
+    "cli.digits_verb": "cli.kernel_verbs",
+    "scenario.shipped": "foundation.shipped",
+    "workbench.kinds.climate_runs": "climate.running.labelled",
+    "workbench.batch.listing": "workbench.batch.workflow",
+    "results.comparison.listing": "results.comparison.rows",
+    "precision.formats.listing": "precision.formats.backend",
+    "precision.lifting.listing": "precision.lifting.lifted",
+    "precision.rewriting.sentences": "precision.rewriting.raising",
+    "heston.simulation.pricing_arguments": "heston.bounds.request",
+    "instruments.assigning.lifted": "instruments.assigning.assignment",
+    "instruments.observing.instrumented": "instruments.observing.observed",
+    "instruments.observing.noting_program": "instruments.observing.noting",
+    "instruments.observing.watched_program": "instruments.observing.watching",
 }
 """Old name -> new name, both without "sciprec."; of several that fit, the longest counts."""
+_SCALES = (
+    "'sciprec.{}' is gone: scales have one implementation, by rows in binary64, with the same "
+    "bits: sciprec.instruments.assigning.scaling"
+)
 GONE: Mapping[str, str] = {
     "sciprec.accumulation": (
         "'sciprec.accumulation' is an example now, examples:accumulation.py: take its kernels, or "
         "run scenarios with kind = \"accumulation\", such as sciprec.run('long_accumulation')"
     ),
+    "sciprec.bench": (
+        "'sciprec.bench' moved to benchmarks/ at the root of sciprec's source: run one there by "
+        "python -m benchmarks NAME"
+    ),
+    "sciprec.heston.simulation.sobol": (
+        "'sciprec.heston.simulation.sobol' is gone: sciprec.heston.price takes the number of paths "
+        "that its bound needs"
+    ),
+    "sciprec.arrays.sums.predictor": (
+        "'sciprec.arrays.sums.predictor' is gone: a carry, sciprec.arrays.sums.CarriedUpdate, "
+        "loses less in every case that was measured"
+    ),
+    "sciprec.arrays.matrix_unit.storage": (
+        "'sciprec.arrays.matrix_unit.storage' is gone: sciprec.arrays.matrix_unit.unit_table keeps "
+        "a number in a whole byte or word"
+    ),
+    **{
+        f"sciprec.{name}": _SCALES.format(name)
+        for name in (
+            "climate.running.scaled_in_binary32",
+            "climate.stages.scaled_tendency",
+            "instruments.assigning.scaled_in_format",
+            "instruments.assigning.columns",
+        )
+    },
 }
 """Names that nothing has taken the place of -> a sentence on what to do."""
 
@@ -192,7 +238,7 @@ def moved_to(module: str) -> str:
     parts = module.removeprefix("sciprec.").split(".")
     for count in range(len(parts), 0, -1):
         if place := MOVED.get(".".join(parts[:count])):
-            return ".".join(["sciprec", place, *parts[count:]])
+            return moved_to(".".join(["sciprec", place, *parts[count:]]))
     return module
 
 

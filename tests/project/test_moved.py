@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 import sciprec
-from sciprec.foundation.moved import MOVED, moved_to
+from sciprec.foundation.moved import GONE, MOVED, moved_to
 
 
 @pytest.mark.parametrize("old", sorted(MOVED))
@@ -65,6 +65,28 @@ def test_a_pickle_with_an_older_name_opens():
         warnings.simplefilter("ignore", DeprecationWarning)
         opened = pickle.loads(old)
     assert type(opened) is sciprec.InputError and str(opened) == "said"
+
+
+@pytest.mark.parametrize("name", sorted(GONE))
+def test_a_module_that_is_gone_says_what_to_do(name):
+    with pytest.raises(ImportError) as raised:
+        importlib.import_module(f"{name}.kernels")
+    assert str(raised.value) == GONE[name] and f"'{name}' " in GONE[name]
+
+
+@pytest.mark.parametrize("name", ["bench", "accumulation"])
+def test_an_attribute_that_is_gone_says_what_to_do(name):
+    with pytest.raises(AttributeError) as raised:
+        getattr(sciprec, name)
+    assert str(raised.value) == GONE[f"sciprec.{name}"]
+
+
+def test_a_module_that_moved_twice_is_found():
+    assert moved_to("sciprec.tuning.results") == "sciprec.tools.tune.tuned"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with pytest.raises(ImportError, match="keeps a number in a whole byte"):
+            importlib.import_module("sciprec.precision.matrix_unit.storage")
 
 
 def test_a_name_that_never_was_is_refused():
