@@ -16,7 +16,6 @@ import numpy as np
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_analysis, legendre_synthesis
-from sciprec.climate.transform.legendre_tables import share_left_out
 from sciprec.climate.transform.spectral import make_work, rounded, tables_in
 from sciprec.precision import Backend, resolve_backend
 
@@ -74,8 +73,8 @@ class LegendreStage:
             for kind in ("whole", "without")
         }
         self.left_out = [
-            share_left_out(*tables)
-            for tables in zip(self._tables["without"], self._tables["whole"], strict=True)
+            1.0 - less[0].size / full[0].size
+            for less, full in zip(self._tables["without"], self._tables["whole"], strict=True)
         ]
         rng, size = np.random.default_rng(1), (row.number + 1) * (row.number + 4) // 2
         self._fourier, weights, sums, _ = make_work(row, FIELDS, backend.carrier)

@@ -9,7 +9,6 @@ Python integers, on NumPy int64 arrays and in compiled kernels, and gives the sa
 import numpy as np
 
 from sciprec.foundation.arguments import whole
-from sciprec.precision.registry import kernel
 
 MASK32 = 0xFFFFFFFF
 MULTIPLIER_0 = 0xD2511F53
@@ -52,32 +51,6 @@ def philox4x32(counter_0, counter_1, counter_2, counter_3, key_0, key_1):
         k0 = (k0 + WEYL_0) & MASK32
         k1 = (k1 + WEYL_1) & MASK32
     return c0, c1, c2, c3
-
-
-@kernel(example=lambda: (2**32 - 2, 3, 0, 5, 6, np.zeros((4, 4), dtype=np.int64)))
-def fill_words(first_path, step_pair, dimension_pair, key_0, key_1, words):
-    """Write the random words of two consecutive steps and two dimensions for a block of paths.
-
-    The word of (seed, path, step, dimension) is word 2*(step % 2) + dimension % 2 of
-    philox4x32(path low, path high, step // 2, dimension // 2; seed low, seed high), so that one
-    encryption serves two steps of a model with two dimensions.
-
-    Args:
-        first_path: the path of column 0; column i is path first_path + i, in [0, 2**63).
-        step_pair: step // 2.
-        dimension_pair: dimension // 2.
-        key_0, key_1: the lower and the upper 32 bits of the seed (see seed_words).
-        words: int64 array of shape (4, paths); written.
-    """
-    for i in range(words.shape[1]):
-        path = first_path + i
-        w0, w1, w2, w3 = philox4x32(
-            path & MASK32, (path >> 32) & MASK32, step_pair, dimension_pair, key_0, key_1
-        )
-        words[0, i] = w0
-        words[1, i] = w1
-        words[2, i] = w2
-        words[3, i] = w3
 
 
 def word_at(seed, path, step, dimension):

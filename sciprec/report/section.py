@@ -160,12 +160,6 @@ def page_section(markup: str) -> Callable:
     return register
 
 
-def page_sections() -> tuple[PageSection, ...]:
-    """All sections of a scenario, in the order of the page."""
-    load_plugins()
-    return (*_FINDINGS, *_ADDED.values(), *_DETAILS)
-
-
 def scenario_part(
     batch: StoredBatch, index: int, name: str, *, keep: bool = False
 ) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 from sciprec import heston
 from sciprec.foundation.errors import InputError
 from sciprec.heston.simulation import paths
+from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.monitoring import observed_payments
 from tests.heston.examples import LEWIS, made
 
@@ -60,8 +61,9 @@ def test_terminal_spots_are_those_of_the_plain_estimate():
     payoffs = [heston.Spot(maturity=1), heston.LookbackFixed(strike=1, maturity=1, fixings=3)]
     given = {"backend": "fp16", "scheme": "quadratic_exponential_martingale", "seed": 3}
     spot = observed_payments(LEWIS, payoffs, BLOCK, n_steps=6, **given)[0]
-    log_ratio, _ = paths.simulate_log_ratio(LEWIS, BLOCK, 1.0, n_steps=6, **given)
-    assert np.array_equal(spot, LEWIS.forward(1.0) * np.exp(log_ratio))
+    simulation = Simulation(LEWIS, BLOCK, step_years=1 / 6, **given)
+    simulation.advance(6)
+    assert np.array_equal(spot, LEWIS.forward(1.0) * np.exp(simulation.log_ratio()))
 
 
 def test_payments_do_not_depend_on_company_or_block():

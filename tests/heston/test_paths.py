@@ -145,20 +145,16 @@ def test_bad_arguments(change, message):
 def test_without_residuals_every_step_begins_with_zero_carries(references, backend):
     """The same as one step at a time with the carries cleared, and another result than carried."""
     model = references["lewis_K100"][0]
+    options = {"step_years": 0.125, "scheme": "quadratic_exponential_martingale", "seed": 3}
     found = {}
     for carried in (True, False):
-        simulation = Simulation(
-            model, Block(0, 512), step_years=0.125, backend=backend, seed=3, carried=carried,
-            scheme="quadratic_exponential_martingale",
-        )  # fmt: skip
+        simulation = Simulation(model, Block(0, 512), backend=backend, carried=carried, **options)
         simulation.advance(8)
         found[carried] = simulation.log_ratio()
         assert all(np.all(carry == 0) != carried for carry in simulation._arrays[1::2])
-    truth = paths.simulate_log_ratio(
-        model, Block(0, 512), 1.0, backend="fp64", n_steps=8, seed=3,
-        scheme="quadratic_exponential_martingale",
-    )[0]  # fmt: skip
-    errors = {carried: np.std(found[carried] - truth) for carried in found}
+    truth = Simulation(model, Block(0, 512), backend="fp64", **options)
+    truth.advance(8)
+    errors = {carried: np.std(found[carried] - truth.log_ratio()) for carried in found}
     assert errors[False] > errors[True]
 
 

@@ -29,7 +29,6 @@ from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.climate.transform.legendre_tables import share_left_out
 from sciprec.climate.transform.spectral import make_tables, negligible_in
 from sciprec.cost.work import Work
 from sciprec.foundation.errors import InputError
@@ -256,7 +255,7 @@ def blocks_left_out(arithmetic):
     for name in ("T42", "T85", "T170"):
         row = resolve_truncation(name)
         for (whole, _), (less, _) in zip(make_tables(row), make_tables(row, limit), strict=True):
-            found.append(round(100 * share_left_out(less, whole), 1))
+            found.append(round(100 * (1 - less[0].size / whole[0].size), 1))
     return found
 
 

@@ -19,13 +19,13 @@ from sciprec.regression.baselines.judging import VERDICTS
 from sciprec.regression.repetition.circumstances import ASPECTS
 from sciprec.report.sections import evidence_matrix
 from sciprec.results.comparison.pointwise.error_metrics import metrics
-from sciprec.results.comparison.tolerances import COMPARED_VERDICTS
 from sciprec.results.comparison.verdicts import STATUS_WORDS
 from sciprec.tools.memory import memory
 from sciprec.tools.monitor.alerts import RULES
 from sciprec.tools.monitor.summaries import COLUMNS
 from tests.project.test_house import ROOT
 
+SEVERITIES = ("identical", "noise", "still", "changed", "broken", "empty")
 PACKAGE = Path(sciprec.__file__).parent
 HEAD = re.compile(r'<th scope="col"[^>]*>([^<]*)</th>')
 
@@ -109,7 +109,7 @@ def accepted_words():
 def words():
     """Every word by where it is used."""
     found = {
-        "verdict": {*STATUS_WORDS.values(), *COMPARED_VERDICTS, *VERDICTS},
+        "verdict": {*STATUS_WORDS.values(), *SEVERITIES, *VERDICTS},
         "metric": {*metrics(), *of_kernels.METRICS},
         "title of a metric": {one.title for one in metrics().values()},
         "accepted word": {*accepted_words()}, "cause of other bits": {*ASPECTS},

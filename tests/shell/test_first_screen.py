@@ -15,7 +15,7 @@ from sciprec.report.first_screen import MOST_AT_ONCE, first_screen
 from sciprec.report.page import render
 from sciprec.report.sections.savings import savings_rows
 from sciprec.report.stored.batch import StoredMember, worse_first
-from sciprec.results.comparison.verdicts import STATUSES, Verdict, margin_in_words
+from sciprec.results.comparison.verdicts import STATUS_WORDS, Verdict, margin_in_words
 from sciprec.scenario.variant import Variant
 
 
@@ -172,7 +172,7 @@ def test_a_member_that_failed_fails_the_cell(batch):
 
 
 @given(
-    st.sampled_from([status for status in STATUSES if status != "truth"]),
+    st.sampled_from([status for status in STATUS_WORDS if status != "truth"]),
     st.one_of(st.floats(0.0, 1e30), st.just(math.nan), st.just(math.inf)),
 )
 @example("good", 2e-313)
@@ -185,7 +185,7 @@ def test_a_factor_is_below_only_where_it_is_good_enough(status, margin):
 
 
 @given(
-    st.lists(st.sampled_from([s for s in STATUSES if s != "truth"]), min_size=2, max_size=2),
+    st.lists(st.sampled_from([s for s in STATUS_WORDS if s != "truth"]), min_size=2, max_size=2),
     st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=2),
 )
 def test_every_scenario_has_a_sentence_that_names_no_arithmetic_that_failed(

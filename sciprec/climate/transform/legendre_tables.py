@@ -64,11 +64,6 @@ def drop_tiny(functions: Functions) -> None:
     numbers[np.abs(numbers) < LEAST_IN_BINARY32] = 0.0
 
 
-def share_left_out(functions: Functions, full: Functions) -> float:
-    """The share of the blocks of a full table that another one does without."""
-    return 1.0 - functions[0].size / full[0].size
-
-
 def blocked(matrix: np.ndarray) -> np.ndarray:
     """A matrix (rows, columns) in blocks: (rows / 4, columns / 16, 64), filled up with zeros."""
     rows, columns = matrix.shape

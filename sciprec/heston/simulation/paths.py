@@ -201,32 +201,6 @@ def simulate_block(
     return BlockSums(block, sums, squares, nonfinite, seconds, summary)
 
 
-def simulate_log_ratio(
-    model: Model, block: Block, maturity: float, *,
-    backend: str | Backend, scheme: str, n_steps: int, seed: int, draws_per_step: int = 1,
-) -> tuple[np.ndarray, float]:  # fmt: skip
-    """Simulate log(S_T / F_T) of one block of paths.
-
-    Args:
-        maturity: years.
-        model, block, backend, scheme, n_steps, seed: as for simulate_block.
-        draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
-
-    Returns:
-        log(S_T / F_T) in binary64, shape (block.n_paths,), and the kernel's processor seconds.
-
-    Precision: constants are computed in binary64 and rounded once. Backends with random bits
-        (stochastic rounding, noise) draw them from a stream of seed and first path, so that there
-        the bits depend on the block size, too.
-    """
-    simulation = Simulation(
-        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed,
-        draws_per_step=draws_per_step,
-    )  # fmt: skip
-    simulation.advance(n_steps)
-    return simulation.log_ratio(), simulation.seconds
-
-
 def combine(
     model: Model, payoffs: European | Sequence[European], results: Sequence[BlockSums], *,
     n_steps: int,

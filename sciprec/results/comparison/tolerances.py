@@ -18,7 +18,6 @@ from sciprec.foundation.arguments import refused, share
 from sciprec.foundation.errors import InputError, meant
 from sciprec.results.comparison.pointwise.number_format import DIRECTED, NumberFormat
 
-COMPARED_VERDICTS = ("identical", "noise", "still", "changed", "broken", "empty")
 WITHIN = ("identical", "noise", "empty")
 """Severities that miss no tolerance; of "empty" variables no value is finite in both. "still" ones
 are within the tolerances, but have not moved where the truth has."""

@@ -32,7 +32,6 @@ STATUS_WORDS = {
     "broken": "broken",
     "failed": "failed",
 }
-STATUSES = tuple(STATUS_WORDS)
 SUFFICIENT = ("good", "identical")
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.metrics import METRICS, error_by
-from sciprec.foundation.arguments import choice
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.precision.lifting.lifting import lift
@@ -45,15 +44,6 @@ TIMES = 300.0
 """The time of a run beside exact values, over that of the kernel in fp64; 20 to 450 are met."""
 LEAST = 16
 """Elements, or steps, without which a shorter call tells nothing."""
-
-
-def checked_truth(truth: Any) -> str:
-    """One of `TRUTHS`.
-
-    Raises:
-        InputError: it is none.
-    """
-    return choice("truth", truth, TRUTHS)
 
 
 def own_errors(
