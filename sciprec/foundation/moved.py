@@ -61,6 +61,8 @@ MOVED: Mapping[str, str] = {
     "studies.outputs": "tools.calls.outputs",
     "studies.call_results": "tools.calls.outputs",
     "studies.kernel_file": "tools.calls.kernel_file",
+    "studies.bit_search": "workbench.study.kernel_page",
+    "workbench.study.bit_search": "workbench.study.kernel_page",
     "studies": "workbench.study",
     "kinds": "workbench.kinds",
     "models": "workbench.models",

@@ -18,7 +18,7 @@ from sciprec.scenario.variant import Variant
 from sciprec.tools.memory.memory import MemoryFinding, MemoryReport
 from sciprec.workbench.batch.plan import Outcome
 from sciprec.workbench.batch.workflow import BatchResult
-from sciprec.workbench.study.bit_search import Search, TriedFormat
+from sciprec.workbench.study.kernel_page import Search, TriedFormat
 
 NASTY = "<script>alert('&')</script>\x1b[31m"
 
@@ -89,7 +89,7 @@ def lifted(backend):
 def searched(count):
     """What a search for the fewest bits has found."""
     tried = tuple(TriedFormat(bits, 390, "x", (2.0**-bits,)) for bits in range(2, 2 + count))
-    return Search(12, tried, (7,), (-3, 4), 5, "x", (TriedFormat(12, 15, "x", (0.5,)),), NASTY)
+    return Search(12, tried, (-3, 4), 5, (TriedFormat(12, 15, "x", (0.5,)),), NASTY)
 
 
 NOTHING = xr.Dataset({"t": ("x", np.full(3, np.nan))})

@@ -98,6 +98,11 @@ def spec_of_bits(bits: int, emax: int = BEYOND_NEED) -> str:
     return f"float:p={bits},emin={1 - emax},emax={emax}"
 
 
+def emax_of(exponent_bits: int) -> int:
+    """The largest exponent of an IEEE-like format; its smallest is 1 less that."""
+    return 2 ** (exponent_bits - 1) - 1
+
+
 def stored_bits(fmt: Format) -> int:
     """Sign, exponent and significand without the implicit bit."""
     exponents = fmt.emax - fmt.emin + 1 + 2

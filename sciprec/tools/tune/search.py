@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,6 +19,8 @@ from sciprec.foundation.errors import InputError
 from sciprec.tools.tune.formats import FEWEST, MOST
 from sciprec.tools.tune.problem import Choice, TuningProblem
 
+_NEIGHBOURS = 2
+"""Numbers on either side of the least that passes that are tried, too."""
 _PROBED = 12
 """Bits in which a group's sensitivity is found."""
 _OFFSETS = (-6.0, 3.0, 0.25)
@@ -230,14 +232,6 @@ def _uniform(problem: TuningProblem, limit: float) -> Choice:
     return problem.all_wide if least > MOST else everywhere(least)
 
 
-def least_passing(passes: Callable[[int], bool], low: int, high: int) -> int:
-    """The least number from `low` on that passes, by bisection; `high` where none below it does."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if passes(middle) else (middle + 1, high)
-    return low
-
-
 def _trimmed_bits(problem: TuningProblem, choice: Choice, sensitivity, limit: float) -> Choice:
     """Narrow single groups by a bit each while a run passes; the one that saves most for its error
     comes first.
@@ -254,3 +248,40 @@ def _trimmed_bits(problem: TuningProblem, choice: Choice, sensitivity, limit: fl
                 break
             choice = candidate
     return choice
+
+
+# ---- one number: tune's bits, a study's bits and exponent bits ---------------------------------
+
+
+def least_passing(passes: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number from `low` on that passes, by bisection; `high` where none below it does."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if passes(middle) else (middle + 1, high)
+    return low
+
+
+def least_holding(
+    passes: Callable[[int], bool], low: int, high: int, others: Sequence[int] = ()
+) -> int:
+    """The least number that passes together with all larger ones that are tried, next neighbours
+    and `others` among them: errors need not fall with every bit. `high` where none below it does.
+    """
+    least = least_passing(passes, low, high)
+    while True:
+        near = range(max(least - _NEIGHBOURS, low), min(least + _NEIGHBOURS + 1, high))
+        tried = {number: passes(number) for number in (*others, *near)}
+        missed = [number for number, has_passed in tried.items() if not has_passed]
+        if least > max(missed, default=low - 1):
+            return least
+        least = max(missed) + 1
+
+
+def least_from(start: int, passes: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number that passes together with all from it up to a start; where the start does
+    not pass, the next one above that does, and `high` where none does.
+    """
+    least = next((number for number in range(start, high) if passes(number)), high)
+    while least > low and passes(least - 1):
+        least -= 1
+    return least

@@ -2,7 +2,6 @@
 
     subjects      what is studied: a kernel, its inputs, and which results count
     kernel_kind   the kind of scenario that a study is run as
-    bit_search    the least significand and exponents whose error stays under a tolerance
     kernel_page   `sciprec.study`: the door to all of this
 """
 

@@ -13,10 +13,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec.facets.tables import Section, key
-from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifted import idle_roles
-from sciprec.precision.lifting.lifting import lift
 from sciprec.results.output.dataset import (
     fixed_point_attributes,
     idle_roles_attributes,
@@ -25,7 +23,7 @@ from sciprec.results.output.dataset import (
 from sciprec.results.output.stated import INPUTS, ORIGIN, PRIMARY, stated
 from sciprec.scenario.loading import Ensemble, Scenario, Tolerance
 from sciprec.scenario.variant import Variant
-from sciprec.tools.calls.outputs import called, dataset_of, timing
+from sciprec.tools.calls.outputs import timing
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register
 from sciprec.workbench.study.subjects import StudySubject, subject_of
 
@@ -127,9 +125,7 @@ def _run(table: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset
     """The kernel in one arithmetic, on the inputs of a member."""
     subject = subject_of(table.identity)
     inputs = subject.members[0 if around.member is None else around.member.member]
-    lifted = lift(subject.kernel, variant.backend)
-    call, arithmetic = called(lifted, inputs), resolve_backend(variant.backend)
-    dataset = dataset_of(call, inputs, subject.outputs, subject.axes, arithmetic)
+    lifted, dataset = subject.run(inputs, variant.backend)
     fixed = fixed_point_summary([lifted])
     dataset.attrs |= {
         PRIMARY: subject.outputs[0],

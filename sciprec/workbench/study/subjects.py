@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from sciprec.foundation.arguments import names, refused
 from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError, meant
-from sciprec.precision.formats.backend import TRUTH
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.tools.calls.inputs import Inputs, inputs_of
-from sciprec.tools.calls.outputs import CallOutputs, called, todays_name
+from sciprec.tools.calls.outputs import CallOutputs, called, dataset_of, todays_name
 
 RESERVED = ("health", "quantization_info")
 """Names of variables that every file of a run has."""
@@ -49,6 +51,26 @@ class StudySubject:
             self.kernel, [(m.values, m.dims, m.coordinates) for m in self.members],
             self.outputs, dict(self.axes),
         )  # fmt: skip
+
+    def run(self, inputs: Inputs, backend: str) -> tuple[Lifted, xr.Dataset]:
+        """Lift the kernel to an arithmetic, and return it with the results of its first call."""
+        lifted = lift(self.kernel, backend)
+        call, arithmetic = called(lifted, inputs), resolve_backend(backend)
+        return lifted, dataset_of(call, inputs, self.outputs, self.axes, arithmetic)
+
+    def ranges(self) -> tuple[int, int]:
+        """Exponents of the smallest and the largest number that binary64 meets in any member.
+
+        Raises:
+            InputError: they are not known.
+        """
+        kernel = lift(self.kernel, TRUTH)
+        profiles = [kernel.profile(*inputs.values.values()) for inputs in self.members]
+        large = max(float(np.max(profile.largest, initial=0.0)) for profile in profiles)
+        small = min(float(np.min(profile.smallest, initial=math.inf)) for profile in profiles)
+        if not (math.isfinite(small) and 0.0 < large < math.inf):
+            raise InputError("no finite number but zero was met")
+        return math.frexp(small)[1] - 1, math.frexp(large)[1] - 1
 
     @property
     def place(self) -> str:

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.workbench.study import bit_search
-from sciprec.workbench.study.bit_search import MOST, Search, TriedFormat
+from sciprec.tools.tune.search import least_from, least_holding
+from sciprec.workbench.study import kernel_page
+from sciprec.workbench.study.kernel_page import MOST, Search, TriedFormat
 from tests.studies import kernels
 
 
 @pytest.fixture
 def quiet(monkeypatch, blank_figures):
     """Without the formats that are tried for the curve's sake alone: each compiles for a second."""
-    monkeypatch.setattr(bit_search, "_CURVE", ())
+    monkeypatch.setattr(kernel_page, "_CURVE", ())
 
 
 def needing(bits, low, high):
@@ -53,17 +54,17 @@ def test_what_only_binary64_holds(tmp_path, quiet, call):
     assert "No significand below" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
 
 
-class Planted:
-    """Trials whose outcome is known: significands that meet the tolerance."""
+def searched(good):
+    """The search over a planted curve, significands that meet the tolerance: its bits and what it
+    tried.
+    """
+    tried = {}
 
-    def __init__(self, good):
-        self.good, self.known = good, {}
+    def passes(bits):
+        tried[bits] = bits in good
+        return tried[bits]
 
-    def of_bits(self, bits):
-        self.known[bits] = TriedFormat(
-            bits, 390, f"float:p={bits}", (0.5 if bits in self.good else 2.0,)
-        )
-        return self.known[bits]
+    return least_holding(passes, 2, MOST, kernel_page._CURVE), tried
 
 
 def test_every_significand_above_that_was_tried_holds():
@@ -72,22 +73,50 @@ def test_every_significand_above_that_was_tried_holds():
     for _ in range(300):
         edge = draw.randint(2, 53)
         good = {b for b in range(2, 53) if (b >= edge) != (draw.random() < draw.choice((0, 0.1)))}
-        trial = Planted(good)
-        bits = bit_search._least_significand(trial)
-        tried = {b: one.meets for b, one in trial.known.items()}
+        bits, tried = searched(good)
         assert bits == MOST or tried[bits]
         assert all(meets for b, meets in tried.items() if b >= bits)
         neighbours = [b for b in range(bits - 2, bits + 3) if 2 <= b < MOST]
-        assert set(neighbours) <= tried.keys() and set(bit_search._CURVE) <= tried.keys()
-        below = [b for b in range(2, bits) if b in good]
+        assert set(neighbours) <= tried.keys() and set(kernel_page._CURVE) <= tried.keys()
         if good == set(range(edge, 53)):
-            assert bits == edge and not below
+            assert bits == edge
 
 
 def test_chance_is_told():
-    trial = Planted({7, *range(9, 53)})
-    bits = bit_search._least_significand(trial)
-    tried = tuple(trial.known[b] for b in sorted(trial.known))
-    lucky = tuple(t.bits for t in tried if t.bits < bits and t.meets)
-    found = Search(bits, tried, lucky, None, None, "float:p=9", ())
-    assert bits == 9 and "7 would do too, but not some of more bits" in found.sentence
+    bits, tried = searched({7, *range(9, 53)})
+    formats = [TriedFormat(b, 390, f"float:p={b}", (2.0 - 1.5 * tried[b],)) for b in sorted(tried)]
+    result = Search(bits, tuple(formats))
+    assert bits == 9 and "7 would do too, but not some of more bits" in result.sentence
+
+
+def underflowing(x, out):
+    """1 where a product of small numbers, brought back, is 1.25 or lost altogether; 0 where it is
+    rounded to 1.
+    """
+    t = x[0] * x[1] * x[1] * x[1] * x[1]
+    out[0] = 0.0 if t / x[1] / x[1] / x[1] / x[1] == 1.0 else 1.0
+
+
+def test_exponents_are_not_fewer_than_some_that_fail(tmp_path, quiet):
+    """1.25 * 2^-16 is rounded with 5 bits of exponent, and vanishes with fewer."""
+    given = (np.array([1.25, 2.0**-4]), np.zeros(1))
+    result = sciprec.study(
+        underflowing, given, search="bits", tolerance=0.0, out=tmp_path, threads=1
+    ).search
+    assert (result.bits, result.exponent_bits, result.ranges) == (3, 6, (-16, 0))
+    assert [(t.emax, t.meets) for t in result.exponents_tried] == [(15, False), (31, True)]
+
+
+@pytest.mark.parametrize("start", range(2, 10))
+def test_the_least_from_a_start(start):
+    """All numbers from the least to the start pass; where it does not, the next that does."""
+    for good in (range(2, 10), range(5, 10), (), (2, 3, 6, 7, 9)):
+        least = least_from(start, good.__contains__, 3, 10)
+        between = range(min(least, start), max(least, start) + 1)
+        if least == 10:
+            assert not set(range(start, 10)) & set(good)
+        elif least > start:
+            assert set(between) & set(good) == {least}
+        else:
+            assert set(between) <= set(good)
+            assert least <= 3 or least - 1 not in good
