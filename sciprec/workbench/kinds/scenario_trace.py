@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sciprec.foundation.later import MODEL_STAGES
-from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.trace.lines import LANES
 from sciprec.tools.trace.models.groups import STAGE
 from sciprec.tools.trace.models.traces import ModelTrace, trace_program
-from sciprec.tools.trace.proposals import ModelMend
 from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
 from sciprec.workbench.kinds.scenario_mend import ScenarioToMend
@@ -96,13 +94,7 @@ def trace_variant(
     backend: Backend,
     *,
     output: str | Iterable[str] | None = None,
-    by: str = "line",
-    lanes: int = LANES,
-    samples: int | None = None,
-    on_estimate: Callable[[str], None] | None = None,
-    stages: Sequence[Stage] = (),
-    tell: Callable[[str, int, int], None] = lambda label, count, total: None,
-    remedy: Callable[[ModelTrace], ModelMend] | None = None,
+    **how: Any,
 ) -> ModelTrace:
     """The trace of one run of a scenario, see `trace_scenario`.
 
@@ -110,11 +102,8 @@ def trace_variant(
         scenario: validated.
         variant: in which arithmetic it runs, with what belongs to it.
         backend: that arithmetic.
-        output, by, lanes, samples, on_estimate, tell: as there.
-        stages: of its model, to be kept wider in runs of their own.
-        remedy: makes the trace's proposals.
+        output: as there.
+        how: further arguments of `trace_program`.
     """
-    return trace_program(
-        program_of(scenario, variant, output), backend, model=scenario.name, by=by, lanes=lanes,
-        samples=samples, on_estimate=on_estimate, stages=stages, tell=tell, remedy=remedy,
-    )  # fmt: skip
+    program = program_of(scenario, variant, output)
+    return trace_program(program, backend, model=scenario.name, **how)
