@@ -13,7 +13,7 @@ import numpy as np
 
 from sciprec.foundation.arguments import refused, word
 
-Metric = Callable[[np.ndarray, np.ndarray], float]
+MetricFunction = Callable[[np.ndarray, np.ndarray], float]
 """Of the values of one result and of its truth, where both are finite."""
 FAR, WRONG = 100.0, 0.5
 """An element is hidden by the norm if its relative error is so many times the relative l2 error,
@@ -45,7 +45,7 @@ def rms(found: np.ndarray, truth: np.ndarray) -> float:
     return error_by("rms", found - truth, truth)
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, MetricFunction] = {
     one.__name__: one for one in (relative_l2, relative_max, max_relative, max_abs, rms)
 }
 TITLES = {
@@ -94,7 +94,7 @@ def _over(size: float, scale: float) -> float:
     return 0.0 if size == 0.0 else size / scale if scale else float("inf")
 
 
-def metric_of(metric: Any) -> tuple[str, Metric]:
+def metric_of(metric: Any) -> tuple[str, MetricFunction]:
     """The name of a metric and the metric; `max`, as tune called `relative_max` before, with a
     warning.
 

@@ -11,7 +11,7 @@ import typer
 
 from sciprec.cli.console import NOT_MET, print_check, print_json, print_listing, say
 from sciprec.cli.help_pages import App
-from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.options import BackendsOption, Json, Quiet
 from sciprec.cli.progress import Progress
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.settings import interruptible
@@ -43,7 +43,7 @@ COMMANDS = ("price", "bench")
 def save(
     subject: str,
     words: Annotated[list[str] | None, typer.Argument()] = None,
-    backend: Backends = None,
+    backend: BackendsOption = None,
     inputs: list[str] | None = None,
     output: list[str] | None = None,
     axes: list[str] | None = None,

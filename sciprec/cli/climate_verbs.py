@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sciprec.cli.help_pages import App
-from sciprec.cli.options import Backends, Json, Quiet, known_cases
+from sciprec.cli.options import BackendsOption, Json, Quiet, known_cases
 from sciprec.cli.run_verb import BatchPage, Fresh, Out, Set, Threads, run_and_show
 from sciprec.cli.settings import command_line
 
@@ -26,7 +26,7 @@ def run_case(
     case: Annotated[str, typer.Argument(autocompletion=known_cases)],
     truncation: str = "42",
     days: float = 5.0,
-    backend: Backends = None,
+    backend: BackendsOption = None,
     output_hours: float | None = None,
     step_seconds: float | None = None,
     time_scheme: str | None = None,

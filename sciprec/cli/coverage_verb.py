@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.console import NOT_MET, print_json, say
-from sciprec.cli.options import Backends, Json, Quiet, share_option
+from sciprec.cli.options import BackendsOption, Json, Quiet, share_option
 from sciprec.cli.progress import Waiting
 from sciprec.cli.settings import Settings, as_words, interruptible
 from sciprec.foundation.errors import InputError, why_no_file
@@ -35,7 +35,7 @@ def coverage(
             f"[default: {SEEDS}, {SMALL_SEEDS} with --small].",
         ),
     ] = None,
-    backend: Backends = None,
+    backend: BackendsOption = None,
     case: list[str] | None = None,
     small: bool = False,
     random: Annotated[int | None, typer.Option(min=2)] = None,

@@ -9,7 +9,7 @@ import typer
 
 from sciprec.foundation.errors import InputError
 
-Subject = Annotated[
+SubjectArgument = Annotated[
     str,
     typer.Argument(
         metavar="KERNEL|SCENARIO",
@@ -17,11 +17,11 @@ Subject = Annotated[
         "file, or the name of one that comes with sciprec.",
     ),
 ]
-Kernel = Annotated[
+KernelArgument = Annotated[
     str,
     typer.Argument(metavar="KERNEL", help="Kernel, a function of a Python file: FILE.py:FUNCTION."),
 ]
-Metric = Annotated[
+MetricOption = Annotated[
     str | None,
     typer.Option(
         "--metric",
@@ -29,7 +29,7 @@ Metric = Annotated[
         "rms [default: relative_l2].",
     ),
 ]
-KernelInputs = Annotated[
+KernelInputsOption = Annotated[
     str | None,
     typer.Option(
         "--inputs",

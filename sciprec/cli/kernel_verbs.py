@@ -8,21 +8,21 @@ import typer
 
 from sciprec.cli.console import NOT_MET, print_result
 from sciprec.cli.kernel_or_scenario import (
-    Kernel,
-    KernelInputs,
-    Metric,
+    KernelArgument,
+    KernelInputsOption,
+    MetricOption,
     OutputsOfKernel,
     kernel_alone,
 )
-from sciprec.cli.options import Backend, Json
+from sciprec.cli.options import BackendOption, Json
 from sciprec.cli.progress import Waiting
 from sciprec.cli.written_files import Html
 
 
 def digits(
-    kernel: Kernel,
-    inputs: KernelInputs = None,
-    backend: Backend = "fp64",
+    kernel: KernelArgument,
+    inputs: KernelInputsOption = None,
+    backend: BackendOption = "fp64",
     output: OutputsOfKernel = None,
     condition: Annotated[bool, typer.Option("--condition/--no-condition")] = True,
     html: Html = None,
@@ -46,11 +46,11 @@ def digits(
 
 
 def bound(
-    kernel: Kernel,
-    backend: Backend,
-    inputs: KernelInputs = None,
+    kernel: KernelArgument,
+    backend: BackendOption,
+    inputs: KernelInputsOption = None,
     output: OutputsOfKernel = None,
-    metric: Metric = None,
+    metric: MetricOption = None,
     html: Html = None,
     json: Json = False,
 ) -> None:
@@ -66,9 +66,9 @@ def bound(
 
 
 def check_memory(
-    kernel: Kernel,
-    backend: Backend = "fp64",
-    inputs: KernelInputs = None,
+    kernel: KernelArgument,
+    backend: BackendOption = "fp64",
+    inputs: KernelInputsOption = None,
     html: Html = None,
     json: Json = False,
 ) -> None:

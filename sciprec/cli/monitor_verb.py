@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.console import print_result, say
-from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
+from sciprec.cli.kernel_or_scenario import KernelInputsOption, is_kernel, kernel_with_inputs
 from sciprec.cli.old_spellings import todays_rule
 from sciprec.cli.options import known_backends
 from sciprec.cli.progress import Waiting
@@ -23,7 +23,7 @@ def monitor(
         str | None, typer.Option("--backend", "-b", autocompletion=known_backends)
     ] = None,
     watch: list[str] | None = None,
-    inputs: KernelInputs = None,
+    inputs: KernelInputsOption = None,
     level: int = 1,
     every: Annotated[int, typer.Option(metavar="N")] = 1,
     alert: list[str] | None = None,

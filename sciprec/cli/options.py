@@ -102,7 +102,7 @@ def _scenarios(incomplete: str) -> list[str]:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")]
-Backends = Annotated[
+BackendsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--backend", "-b", autocompletion=known_backends,
@@ -110,7 +110,7 @@ Backends = Annotated[
 "string; repeat it for several.",
     ),
 ]  # fmt: skip
-Backend = Annotated[
+BackendOption = Annotated[
     str,
     typer.Option(
         "--backend",

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.console import NOT_MET, print_json, print_listing, say
-from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
-from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.kernel_or_scenario import KernelInputsOption, is_kernel, kernel_with_inputs
+from sciprec.cli.options import BackendsOption, Json, Quiet
 from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings, interruptible
@@ -21,8 +21,8 @@ def repeat(
     target: Annotated[
         list[str] | None, typer.Argument(metavar="KERNEL|SCENARIO|-- COMMAND")
     ] = None,
-    inputs: KernelInputs = None,
-    backend: Backends = None,
+    inputs: KernelInputsOption = None,
+    backend: BackendsOption = None,
     runs: int | None = None,
     block_size: Annotated[list[str] | None, typer.Option(metavar="NAME=N,N")] = None,
     folder: str | None = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.console import NOT_MET, print_forecast, print_json, print_runs, say
-from sciprec.cli.options import Backends, Json, Quiet, ScenarioFiles
+from sciprec.cli.options import BackendsOption, Json, Quiet, ScenarioFiles
 from sciprec.cli.progress import Progress
 from sciprec.cli.settings import FILES_KEPT, Settings, interruptible
 from sciprec.cli.written_files import JUnit, written
@@ -49,7 +49,7 @@ Set = Annotated[
 
 def run(
     files: ScenarioFiles,
-    backend: Backends = None,
+    backend: BackendsOption = None,
     out: Out = None,
     workers: Annotated[int | None, typer.Option(min=1)] = None,
     scheduler: str | None = None,

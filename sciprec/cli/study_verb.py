@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.console import NOT_MET, print_json, print_runs, say
-from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.options import BackendsOption, Json, Quiet
 from sciprec.cli.progress import Progress
 from sciprec.cli.run_verb import BatchPage, write_cases
 from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
@@ -23,7 +23,7 @@ NOT_SHOWN = ("beyond", "broken", "doubtful")
 def study(
     kernel: str,
     inputs: Annotated[list[str], typer.Option()],
-    backend: Backends = None,
+    backend: BackendsOption = None,
     tolerance: list[str] | None = None,
     metric: str = "relative_l2",
     output: list[str] | None = None,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from sciprec.cli.console import print_json, say
 from sciprec.cli.kernel_or_scenario import (
-    KernelInputs,
-    Metric,
+    KernelInputsOption,
+    MetricOption,
     Outputs,
-    Subject,
+    SubjectArgument,
     is_kernel,
     kernel_with_inputs,
     refuse_inputs,
 )
-from sciprec.cli.options import Backend, Json
+from sciprec.cli.options import BackendOption, Json
 from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import Html
@@ -22,12 +22,12 @@ from sciprec.foundation.errors import InputError
 
 
 def trace(
-    traced: Subject,
-    backend: Backend,
-    inputs: KernelInputs = None,
+    traced: SubjectArgument,
+    backend: BackendOption,
+    inputs: KernelInputsOption = None,
     by: str | None = None,
     output: Outputs = None,
-    metric: Metric = None,
+    metric: MetricOption = None,
     samples: int | None = None,
     mend: bool = False,
     html: Html = None,

@@ -9,17 +9,17 @@ import typer
 
 from sciprec.cli.console import print_json, say
 from sciprec.cli.kernel_or_scenario import (
-    KernelInputs,
-    Metric,
+    KernelInputsOption,
+    MetricOption,
     Outputs,
-    Subject,
+    SubjectArgument,
     arguments_of,
     is_kernel,
     kernel_with_inputs,
     refuse_inputs,
     refuse_truth,
 )
-from sciprec.cli.options import Backends, Json
+from sciprec.cli.options import BackendsOption, Json
 from sciprec.cli.progress import Waiting
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import Html, written
@@ -27,17 +27,17 @@ from sciprec.foundation import targets
 
 
 def tune(
-    tuned: Subject,
+    tuned: SubjectArgument,
     tolerance: Annotated[str, typer.Option()],
-    inputs: KernelInputs = None,
+    inputs: KernelInputsOption = None,
     check: str | None = None,
     changes: Set = None,
     check_changes: Annotated[
         list[str] | None, typer.Option("--check-set", metavar="KEY=VALUE")
     ] = None,
-    backend: Backends = None,
+    backend: BackendsOption = None,
     by: str = "line",
-    metric: Metric = None,
+    metric: MetricOption = None,
     margin: float = 1.5,
     rounds: str = "operations",
     truth: str | None = None,

@@ -90,7 +90,7 @@ POINTS = 72
 EDGE, LEAST_PANEL = 4.0, 8.0
 """Points: room round labels; the least width and height of a panel."""
 
-Room = dict[int, float]
+Margins = dict[int, float]
 """Points that labels need, by the line of the grid on whose one side they stand, from 0."""
 
 
@@ -280,7 +280,7 @@ def arrange(figure: Figure, renderer: RendererBase) -> None:
         figure: of whose panels all is drawn.
         renderer: that will draw it.
     """
-    left, right, above, below = Room(), Room(), Room(), Room()
+    left, right, above, below = Margins(), Margins(), Margins(), Margins()
     for axes in figure.axes:
         cell = axes.get_subplotspec().get_topmost_subplotspec()
         inside = cell.get_position(figure).transformed(figure.transSubfigure)
@@ -302,7 +302,9 @@ def arrange(figure: Figure, renderer: RendererBase) -> None:
     )  # fmt: skip
 
 
-def _divided(length: float, count: int, before: Room, after: Room) -> tuple[float, float, float]:
+def _divided(
+    length: float, count: int, before: Margins, after: Margins
+) -> tuple[float, float, float]:
     """Room in points before the first and after the last of some panels in a row of a length, and
     between two of them, over the size of one; each needs room before and after it.
     """

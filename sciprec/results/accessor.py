@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sciprec.precision import Backend
     from sciprec.results.comparison import Comparison
     from sciprec.results.comparison.inputs import Source
-    from sciprec.results.comparison.tolerances import Given
+    from sciprec.results.comparison.tolerances import Limit
 
 
 @xr.register_dataset_accessor("sciprec")
@@ -31,7 +31,7 @@ class SciprecAccessor:
         self._data = data
 
     def compare(
-        self, run: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = (), **how: Any
+        self, run: Source, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = (), **how: Any
     ) -> Comparison:
         """Compare a run with this one, which is the truth; dask arrays are read chunk by chunk.
 

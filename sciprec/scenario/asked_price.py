@@ -15,7 +15,7 @@ from sciprec.foundation.arguments import share
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL
 
-_Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
+_Floats = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 UNUSUAL_RATE, UNUSUAL_VOLATILITY = 0.5, 2.0  # per year, beyond which a note says what they mean
 ACCEPTED = (
     "a share of the price above 0 and at most 100%, such as 0.1% or 0.001, or an amount above 0, "
@@ -60,8 +60,8 @@ class AskedPayoffs(Section):
     """A payoff at every strike and maturity."""
 
     kind: str = key("the name of a payoff", 'kind = "call"')
-    strikes: _Numbers = key("prices", "strikes = [100.0]", default=())
-    maturities_years: _Numbers = key("years", "maturities_years = [1.0]")
+    strikes: _Floats = key("prices", "strikes = [100.0]", default=())
+    maturities_years: _Floats = key("years", "maturities_years = [1.0]")
     parameters: dict[str, float | int] = key("others", "parameters = {}", default={})
 
 

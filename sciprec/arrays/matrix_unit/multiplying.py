@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from sciprec.arrays.integers.fixed_point import ends_of_rows
-from sciprec.arrays.matrix_unit.slicing import Room, pairs_of, slices_of
+from sciprec.arrays.matrix_unit.slicing import Allocator, pairs_of, slices_of
 from sciprec.arrays.matrix_unit.unit_table import UnitTable, real_scales, rounded_to
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.formats.backend import Arithmetic, Backend
@@ -67,7 +67,7 @@ def compiled_for(accumulator: str) -> Callable:
 
 
 @np.errstate(over="ignore", invalid="ignore", under="ignore")
-def unit_product(table: UnitTable, field: np.ndarray, room: Room = np.empty) -> np.ndarray:
+def unit_product(table: UnitTable, field: np.ndarray, room: Allocator = np.empty) -> np.ndarray:
     """Matrices by fields: out[b, n, c] = sum over k of table[b, k, n] field[b, k, c].
 
     Args:
@@ -132,7 +132,7 @@ def _give_sums(sums, of_field, scales, of_rows, out):
                         out[b, n, c] += made * scales[b, g, n]
 
 
-def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Room) -> np.ndarray:
+def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Allocator) -> np.ndarray:
     """Sums of products of all pairs of slices, (blocks, columns of the field, columns)."""
     unit, (_, _, _, columns) = table.unit, table.shape
     shape = table.rows.size, fields, columns
@@ -154,7 +154,7 @@ def _kind(unit: MatrixUnit) -> type:
     return np.int32 if unit.accumulate == "int32" else np.float32
 
 
-def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit, room: Room) -> np.ndarray:
+def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit, room: Allocator) -> np.ndarray:
     """Numbers (blocks fields, rows) as a kernel takes them: (blocks, rows, fields)."""
     apart = numbers.reshape(-1, fields, numbers.shape[1]).swapaxes(1, 2)
     result = room(apart.shape, _kind(unit))
@@ -163,7 +163,7 @@ def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit, room: Room) -> 
 
 
 def _numbers(
-    lines: np.ndarray, unit: MatrixUnit, fields: int, room: Room
+    lines: np.ndarray, unit: MatrixUnit, fields: int, room: Allocator
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The slices of the field's columns as lines, which change, and the lines' scales."""
     ends = room((2, len(lines)))

@@ -20,13 +20,13 @@ from sciprec.arrays.integers.fixed_point import (
 )
 from sciprec.precision.compiled.disk_cache import kept
 
-Room = Callable[..., np.ndarray]
+Allocator = Callable[..., np.ndarray]
 """Makes arrays of a shape and a type as `numpy.empty` does, which it is where nothing is given."""
 _LEAST = 2.0**SMALLEST_EXPONENT
 
 
 def sliced(
-    x: np.ndarray, bits: int, slices: int, room: Room = np.empty
+    x: np.ndarray, bits: int, slices: int, room: Allocator = np.empty
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The slices of the numbers of each row, and the scales of the first.
 
@@ -50,7 +50,7 @@ def sliced(
 
 
 def slices_of(
-    rest: np.ndarray, ends: np.ndarray, bits: int, slices: int, room: Room
+    rest: np.ndarray, ends: np.ndarray, bits: int, slices: int, room: Allocator
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Return `sliced` of rows with these ends or nearer ones; the rows become the rests.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sciprec.arrays.integers.fixed_point import round_rows
 from sciprec.arrays.integers.scale_groups import ScaleTiles
-from sciprec.arrays.matrix_unit.slicing import Room, sliced
+from sciprec.arrays.matrix_unit.slicing import Allocator, sliced
 from sciprec.arrays.quantization import rounding_into
 from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept as compiled
@@ -117,7 +117,7 @@ class UnitTable:
         return layout.restored(blocks.reshape(count * groups, -1))
 
 
-def real_scales(largest: np.ndarray, name: str, room: Room = np.empty) -> np.ndarray:
+def real_scales(largest: np.ndarray, name: str, room: Allocator = np.empty) -> np.ndarray:
     """The scale of numbers up to these in a format: of integers the binary32 number, rounded up,
     that makes the largest 2^(bits - 1) - 1; of floats a power of two, see `MatrixUnit.top`.
 
@@ -155,7 +155,9 @@ def _scales_of_floats(largest, one, scales):
         scales[i] = 1.0 if largest[i] == 0.0 else made if usable else np.nan
 
 
-def rounded_to(x: np.ndarray, scales: np.ndarray, name: str, room: Room = np.empty) -> np.ndarray:
+def rounded_to(
+    x: np.ndarray, scales: np.ndarray, name: str, room: Allocator = np.empty
+) -> np.ndarray:
     """The numbers of rows (rows, n) over the rows' scales in a format, each rounded once.
 
     Integers as int8, floats in binary32; where a scale is NaN, whatever.

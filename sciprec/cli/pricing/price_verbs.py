@@ -10,7 +10,7 @@ import typer
 
 from sciprec.cli.console import NOT_MET, print_json, say
 from sciprec.cli.help_pages import App
-from sciprec.cli.options import Backend, known_payoffs, share_option
+from sciprec.cli.options import BackendOption, known_payoffs, share_option
 from sciprec.cli.progress import Waiting
 from sciprec.cli.settings import interruptible
 from sciprec.cli.written_files import Html
@@ -23,7 +23,7 @@ def price(
     strike: list[float] | None = None,
     model: Path | None = None,
     tolerance: str = "0.1%",
-    backend: Backend = "fp32",
+    backend: BackendOption = "fp32",
     fixings: int | None = None,
     barrier: float | None = None,
     start: float | None = None,

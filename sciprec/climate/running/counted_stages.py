@@ -23,7 +23,7 @@ from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
 from sciprec.climate.transform.spectral import GROUP
 from sciprec.precision import lift
 
-Call = tuple[str, Callable, tuple]
+StageCall = tuple[str, Callable, tuple]
 """A stage, a kernel of it, and what that is called with."""
 
 
@@ -54,7 +54,7 @@ def counted_stages(request: Request) -> list[dict[str, Any]]:
 UPDATE = "state update"
 
 
-def calls_of_stages(request: Request) -> Iterator[Call]:
+def calls_of_stages(request: Request) -> Iterator[StageCall]:
     """The calls of a tendency's kernels, in their order, and that of an update of the state."""
     grid = GaussianGrid(request.truncation)
     initial = initial_state(request, grid)

@@ -17,15 +17,15 @@ from sciprec.climate.stepping.stored import StoredState
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.precision import resolve_backend
 from sciprec.tools.monitor.drift import Drift, StatePart
-from sciprec.tools.monitor.summaries import Room
+from sciprec.tools.monitor.summaries import Allocator
 
 
-def true_values(level: Level, room: Room = np.empty) -> np.ndarray:
+def true_values(level: Level, room: Allocator = np.empty) -> np.ndarray:
     """The numbers that a level stands for, in binary64: its values plus its carries."""
     return _true_into(level, room(level.values.shape), room)
 
 
-def _true_into(level: Level, values: np.ndarray, room: Room) -> np.ndarray:
+def _true_into(level: Level, values: np.ndarray, room: Allocator) -> np.ndarray:
     values[...] = level.values
     if level.residual is not None:
         owed = room(values.shape)
@@ -76,7 +76,7 @@ class ExactSteps:
 
 
 def difference(
-    levels: Sequence[Level], exact: Sequence[Level], room: Room = np.empty
+    levels: Sequence[Level], exact: Sequence[Level], room: Allocator = np.empty
 ) -> np.ndarray:
     """The error that a step has added to the states, flat: the mean over the levels of the scheme,
     since a leapfrog's levels move on by turns.

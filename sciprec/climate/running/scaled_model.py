@@ -26,7 +26,7 @@ from sciprec.climate.stages.scales import (
     REST,
     SCALED_STAGES,
     STATE,
-    Place,
+    ScaledPlace,
     Scales,
     SizeNotes,
 )
@@ -249,7 +249,7 @@ class _ScaledKernel:
         scales: of the model.
     """
 
-    def __init__(self, kernel: Scalable, place: Place, scales: Scales) -> None:
+    def __init__(self, kernel: Scalable, place: ScaledPlace, scales: Scales) -> None:
         self._kernel, self._place, self._scales = kernel, place, scales
         self._table, self._version = np.empty(0), -1
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sciprec.arrays.aligned import Pool, aligned_zeros
 from sciprec.arrays.quantization import rounding_into
-from sciprec.climate.stages.scales import FOURIER, LEGENDRE, Place, Scales
+from sciprec.climate.stages.scales import FOURIER, LEGENDRE, ScaledPlace, Scales
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import (
@@ -28,10 +28,10 @@ from sciprec.precision import Backend
 from sciprec.precision.compiled.disk_cache import kept as compile_kept
 from sciprec.precision.formats.backend import uniform_backend
 
-LS: Place = ("Legendre synthesis", "")
-FS: Place = ("Fourier synthesis", "")
-FA: Place = ("Fourier analysis", "")
-LA: Place = ("Legendre analysis", "")
+LS: ScaledPlace = ("Legendre synthesis", "")
+FS: ScaledPlace = ("Fourier synthesis", "")
+FA: ScaledPlace = ("Fourier analysis", "")
+LA: ScaledPlace = ("Legendre analysis", "")
 _TWICE = 2.0
 """Hemispheres are added, and partial sums may be larger than what they come to."""
 
@@ -80,7 +80,7 @@ class ScaledTransform:
         coefficients = self._through(LA, fourier, -self._table)
         spectrum[...] = coefficients.reshape(-1, spectrum.shape[0]).T
 
-    def _through(self, place: Place, stack: np.ndarray, exponent: int) -> np.ndarray:
+    def _through(self, place: ScaledPlace, stack: np.ndarray, exponent: int) -> np.ndarray:
         """Return the fields that a stage makes.
 
         Args:
@@ -134,9 +134,9 @@ class _StagesInFormat:
         self._between = make_work(truncation, 1)[0].shape[1:]
         self._fourier = make_work(truncation, 1, carrier)[3]
         self._narrow = rounding_into(backend)
-        self._rooms: dict[tuple[Place, int], tuple] = {}
+        self._rooms: dict[tuple[ScaledPlace, int], tuple] = {}
 
-    def kernel(self, place: Place, values: np.ndarray, pool: Pool) -> np.ndarray:
+    def kernel(self, place: ScaledPlace, values: np.ndarray, pool: Pool) -> np.ndarray:
         """Return the fields (fields, ...) that the stage makes of some."""
         count = values.shape[0]
         if (place, count) not in self._rooms:
@@ -156,7 +156,7 @@ class _StagesInFormat:
             result[...] = out
         return result
 
-    def _room(self, place: Place, count: int) -> tuple:
+    def _room(self, place: ScaledPlace, count: int) -> tuple:
         """Return the arrays that a stage takes of some fields, its work arrays, and its results."""
         number, nlon, nlat = self.truncation.number, self.truncation.nlon, self.truncation.nlat
         spectrum = (number + 1) * (number + 4) // 2, 2 * count

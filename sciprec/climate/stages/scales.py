@@ -26,7 +26,7 @@ SCALED_STAGES = (
     *(stage.name for stage in CLIMATE_STAGES if not stage.name.startswith(LEGENDRE)), LEGENDRE, REST
 )  # fmt: skip
 """Stages that scales may be given for; products and sums of a transform have one range."""
-Place = tuple[str, str]
+ScaledPlace = tuple[str, str]
 """Name of a kernel or of a stage of the transforms, and of a variable or "" for all."""
 
 
@@ -41,15 +41,15 @@ class SizeNotes:
     """
 
     counting: bool = False
-    largest: dict[Place, np.ndarray] = field(default_factory=dict)
-    spread: dict[Place, np.ndarray] = field(default_factory=dict)
+    largest: dict[ScaledPlace, np.ndarray] = field(default_factory=dict)
+    spread: dict[ScaledPlace, np.ndarray] = field(default_factory=dict)
 
-    def note(self, place: Place, largest: np.ndarray) -> None:
+    def note(self, place: ScaledPlace, largest: np.ndarray) -> None:
         """Take down sizes besides those before."""
         before = self.largest.get(place)
         self.largest[place] = largest if before is None else np.maximum(before, largest)
 
-    def count(self, place: Place, numbers: Sequence[np.ndarray]) -> None:
+    def count(self, place: ScaledPlace, numbers: Sequence[np.ndarray]) -> None:
         """Take down how large numbers are, an array for each site, where they are counted."""
         if not self.counting:
             return
@@ -60,7 +60,7 @@ class SizeNotes:
             row[:] = np.bincount(bins, minlength=BINS)
         self.count_rows(place, rows)
 
-    def count_rows(self, place: Place, rows: np.ndarray) -> None:
+    def count_rows(self, place: ScaledPlace, rows: np.ndarray) -> None:
         """Add numbers that have been counted (sites, bins)."""
         if self.counting:
             self.spread[place] = self.spread.get(place, 0) + rows
@@ -85,18 +85,18 @@ class Scales:
 
     def __init__(self, arithmetic: Arithmetic, scaling: Scaling) -> None:
         self.arithmetic, self.scaling = arithmetic, scaling
-        self.exponents: dict[Place, np.ndarray] = {}
-        self.stages: dict[Place, tuple[str, ...]] = {}
-        self.texts: dict[Place, tuple[str, ...]] = {}
+        self.exponents: dict[ScaledPlace, np.ndarray] = {}
+        self.stages: dict[ScaledPlace, tuple[str, ...]] = {}
+        self.texts: dict[ScaledPlace, tuple[str, ...]] = {}
         self.notes: SizeNotes | None = None
         self.version = self.good = 0
         self.history: list[tuple[int, int, int]] = []
 
-    def register(self, place: Place, stages: Sequence[str], texts: Sequence[str]) -> None:
+    def register(self, place: ScaledPlace, stages: Sequence[str], texts: Sequence[str]) -> None:
         """Make a place known, with the stage and the source of each of its sites."""
         self.stages[place], self.texts[place] = tuple(stages), tuple(texts)
 
-    def of(self, place: Place) -> np.ndarray:
+    def of(self, place: ScaledPlace) -> np.ndarray:
         """k of the scales of a place's sites; 0 where a profile has never come."""
         exponents = self.exponents.get(place)
         return np.zeros(len(self.stages[place]), np.int64) if exponents is None else exponents
@@ -140,7 +140,7 @@ class Scales:
 
     # ---- dynamic -------------------------------------------------------------------------------
 
-    def beyond(self, notes: SizeNotes) -> dict[Place, np.ndarray]:
+    def beyond(self, notes: SizeNotes) -> dict[ScaledPlace, np.ndarray]:
         """Place -> which of its sites make numbers that have no room at their scales."""
         largest = self.arithmetic.format.max_finite
         return {
@@ -148,7 +148,9 @@ class Scales:
             for place, sizes in notes.largest.items()
         }
 
-    def change(self, step: int, by: int, chosen: Mapping[Place, np.ndarray] | None = None) -> bool:
+    def change(
+        self, step: int, by: int, chosen: Mapping[ScaledPlace, np.ndarray] | None = None
+    ) -> bool:
         """Change k of some sites, or of all, by 1 or -1.
 
         Args:

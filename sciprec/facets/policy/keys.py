@@ -33,7 +33,7 @@ def _checked(policies: tuple[str, ...]) -> tuple[str, ...]:
     return policies
 
 
-_Stages = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
+_StageNames = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 _Policies = Annotated[tuple[str, ...], OneOrSeveral(_KNOWN)]
 
 
@@ -51,10 +51,10 @@ class WithPolicies(AddedKeys):
     wide: ArithmeticName | None = Field(
         default=None, description=_FORMAT, examples=['wide = "fp32"']
     )
-    allow: _Stages = Field(
+    allow: _StageNames = Field(
         default=(), description=f"{_LIST} narrow besides", examples=['allow = ["Legendre sums"]']
     )
-    deny: _Stages = Field(
+    deny: _StageNames = Field(
         default=(), description=f"{_LIST} wide besides", examples=['deny = ["Fourier"]']
     )
 

@@ -291,7 +291,7 @@ def constant_array(values: np.ndarray, dtype: CompanionDtype) -> np.ndarray | Co
     return CompanionArray(numbers, replace(dtype, narrow=narrow, raw=True))
 
 
-class _Given(types.Type):
+class _CompanionArgument(types.Type):
     """The type of a `CompanionArray`, or of a `CompanionValue`, as an argument."""
 
     def __init__(self, inside: types.Array | CompanionNumber):
@@ -306,17 +306,17 @@ def _typeof_array(value, context):
 
 
 @lru_cache(maxsize=256)
-def _given_array(dtype: CompanionDtype, ndim: int) -> _Given:
-    return _Given(types.Array(CompanionNumber(dtype), ndim, "C"))
+def _given_array(dtype: CompanionDtype, ndim: int) -> _CompanionArgument:
+    return _CompanionArgument(types.Array(CompanionNumber(dtype), ndim, "C"))
 
 
-@register_model(_Given)
-class _GivenModel(models.StructModel):
+@register_model(_CompanionArgument)
+class _CompanionArgumentModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("numbers", fe_type.numbers)])
 
 
-@unbox(_Given)
+@unbox(_CompanionArgument)
 def _unboxed(kind, value, c):
     attribute = c.pyapi.object_getattr_string(value, "numbers")
     numbers = c.unbox(kind.numbers, attribute)
@@ -326,7 +326,7 @@ def _unboxed(kind, value, c):
     return NativeValue(struct._getvalue(), is_error=numbers.is_error)
 
 
-@lower_constant(_Given)
+@lower_constant(_CompanionArgument)
 def _lowered_constant(context, b, kind, value):
     struct = cgutils.create_struct_proxy(kind)(context, b)
     numbers = np.ascontiguousarray(value.numbers)
@@ -336,7 +336,7 @@ def _lowered_constant(context, b, kind, value):
 
 @typeof_impl.register(CompanionValue)
 def _typeof_value(value, context):
-    return _Given(CompanionNumber(replace(value.dtype, raw=True)))
+    return _CompanionArgument(CompanionNumber(replace(value.dtype, raw=True)))
 
 
 def _viewed(context, b, source: types.Array, target: types.Array, value):
@@ -405,7 +405,7 @@ def _as_it_is(kind):
 
 
 def _adopted(kind):
-    if not isinstance(kind, _Given):
+    if not isinstance(kind, _CompanionArgument):
         return _as_it_is(kind)
     result = kind.inside
 

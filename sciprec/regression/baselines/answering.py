@@ -27,7 +27,7 @@ from sciprec.regression.baselines.keeping import (
     kept_values,
     relative_error,
 )
-from sciprec.regression.baselines.noise import Kept, has_ensemble, noise_runs, spread
+from sciprec.regression.baselines.noise import StoredPart, has_ensemble, noise_runs, spread
 from sciprec.regression.baselines.requests import BaselineRequest, differing, name_of
 from sciprec.results.comparison.verdicts import stopped_early
 from sciprec.results.output import files
@@ -217,7 +217,7 @@ def _noise(
     if answer.values is None:
         return {}, ""
     some = [_answer_of(folder, outcomes[perturbed.file]) for perturbed in runs]
-    ended: list[Kept] = [
+    ended: list[StoredPart] = [
         (perturbed.values, perturbed.known) for perturbed in some if perturbed.values is not None
     ]
     words = "members of its ensemble" if has_ensemble(run) else (

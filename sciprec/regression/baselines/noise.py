@@ -27,7 +27,7 @@ from sciprec.workbench.kinds import kind_of
 SAMPLES = 8
 """Runs with perturbed inputs, at least."""
 _LARGEST_PERTURBATION = 0.1
-Kept = tuple[xr.Dataset, Mapping[str, Fingerprint]]
+StoredPart = tuple[xr.Dataset, Mapping[str, Fingerprint]]
 """The kept part of a run: values, and the fingerprints of all of them."""
 
 
@@ -89,7 +89,7 @@ def perturbed_inputs(run: Run, sample: int) -> Run:
     return replace(run, scenario=scenario.model_copy(update={scenario.kind: table}))
 
 
-def spread(runs: Sequence[Kept]) -> dict[str, dict[str, float]]:
+def spread(runs: Sequence[StoredPart]) -> dict[str, dict[str, float]]:
     """The spread by variable: METRICS of the two runs that are farthest apart in each.
 
     Args:

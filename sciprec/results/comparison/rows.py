@@ -45,7 +45,7 @@ from sciprec.results.comparison.pointwise.statistics import Statistics
 from sciprec.results.comparison.tolerances import (
     OF_FILE,
     WITHIN,
-    Given,
+    Limit,
     ToleranceLimits,
     Tolerances,
 )
@@ -299,7 +299,7 @@ class Comparison(Shown):
 
 
 def compare(
-    golden: Source, actual: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = (),
+    golden: Source, actual: Source, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = (),
     select: Mapping[str, Places] | Iterable[str] = (),
     rename: Mapping[str, str] | Iterable[str] = (), ignore: str | Iterable[str] = (),
     coords_atol: float = 0.0, coords_rtol: float = 0.0,

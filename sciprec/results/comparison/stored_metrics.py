@@ -11,11 +11,11 @@ from sciprec.foundation.errors import InputError, why_no_file
 from sciprec.results.comparison.pointwise.change import Change
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
 from sciprec.results.comparison.rows import METRICS_VERSION, Comparison, ComparisonRow, judged
-from sciprec.results.comparison.tolerances import Given, Tolerances
+from sciprec.results.comparison.tolerances import Limit, Tolerances
 
 
 def judge_again(
-    path: str | Path, *, rtol: Given = (), atol: Given = (), max_ulp: Given = ()
+    path: str | Path, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = ()
 ) -> Comparison:
     """Judge stored metrics under other tolerances, without the files that were compared.
 

@@ -25,7 +25,7 @@ SIGMAS = 4.0
 OF_FILE = ": "
 """The separator between the names of a file and its variable, where folders are compared."""
 
-Given = float | str | Mapping[str, float | str] | Iterable[str]
+Limit = float | str | Mapping[str, float | str] | Iterable[str]
 """A tolerance as it may be given: a number, a word, one of them by variable, or `NAME=VALUE`s."""
 
 
@@ -67,7 +67,7 @@ class Tolerances:
     max_ulp: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, *, rtol: Given = (), atol: Given = (), max_ulp: Given = ()) -> Tolerances:
+    def read(cls, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = ()) -> Tolerances:
         """Tolerances as given on a command line or in Python.
 
         Raises:
@@ -143,7 +143,7 @@ def automatic(number_format: NumberFormat, steps: int) -> float:
     return SIGMAS * math.sqrt(n) * u
 
 
-def _by_variable(option: str, limits: Given) -> dict[str, str]:
+def _by_variable(option: str, limits: Limit) -> dict[str, str]:
     """Read tolerances by variable from words; "" stands for every variable.
 
     Raises:

@@ -19,7 +19,7 @@ from sciprec.tools.mend.expressions import (
     names_in,
 )
 
-Known = dict[str, ast.expr]
+Terms = dict[str, ast.expr]
 """Name -> the expression that it stands for, in names that still have the values they had then."""
 _HARMLESS = FUNCTIONS.union("range prange len int float bool round zip enumerate".split())
 """Functions that change none of their arguments."""
@@ -39,7 +39,7 @@ class StatementPlace:
     """
 
     statement: ast.Assign | ast.AugAssign | ast.Return
-    terms: Known
+    terms: Terms
     value: ast.expr
     elements: Mapping[str, str]
 
@@ -54,10 +54,10 @@ class Numbering:
 
     def __init__(self) -> None:
         self.elements: dict[str, str] = {}
-        self.before: list[tuple[Known, ast.For]] = []
+        self.before: list[tuple[Terms, ast.For]] = []
 
     def places(
-        self, body: list[ast.stmt], terms: Known, after: Mapping[int, Known] | None = None
+        self, body: list[ast.stmt], terms: Terms, after: Mapping[int, Terms] | None = None
     ) -> Iterator[StatementPlace]:
         """Statements of a block that compute.
 
@@ -85,7 +85,7 @@ class Numbering:
                 terms |= _sums(statement, before, inside) | _elements(statement, inside)
             terms |= (after or {}).get(id(statement), {})
 
-    def inside(self, statement: ast.stmt, terms: Known) -> list[StatementPlace]:
+    def inside(self, statement: ast.stmt, terms: Terms) -> list[StatementPlace]:
         """The places of a compound statement's blocks."""
         inner, names = _surviving(terms, written(statement)), []
         if isinstance(statement, ast.For) and all(statement is not loop for _, loop in self.before):
@@ -96,7 +96,7 @@ class Numbering:
             names += list(self.places(block, inner, windows)) if windows else places
         return names
 
-    def loops(self, function: ast.FunctionDef) -> Iterator[tuple[Known, ast.For]]:
+    def loops(self, function: ast.FunctionDef) -> Iterator[tuple[Terms, ast.For]]:
         """All loops, each with what is known before it."""
         self.before = []
         list(self.places(function.body, {}))
@@ -144,7 +144,7 @@ class _Inlined(Filled):
         return ast.IfExp(node.test, self.visit(node.body), self.visit(node.orelse))
 
 
-def _assigned(statement: ast.stmt) -> Known:
+def _assigned(statement: ast.stmt) -> Terms:
     """The names to which `name = value`, or `a, b = c, d`, gives values."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return {}
@@ -163,7 +163,7 @@ def plainly_assigned(statement: ast.stmt) -> str | None:
     return None
 
 
-def _surviving(definitions: Mapping[str, ast.expr], gone: set[str]) -> Known:
+def _surviving(definitions: Mapping[str, ast.expr], gone: set[str]) -> Terms:
     return {n: e for n, e in definitions.items()
             if base_of(n) not in gone and not (names_in(e) - {_counter(n)}) & gone}  # fmt: skip
 
@@ -195,7 +195,7 @@ def _is_numeric(call: ast.Call) -> bool:
     return isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "math")
 
 
-def _sums(loop: ast.For, before: Known, inside: list[StatementPlace]) -> Known:
+def _sums(loop: ast.For, before: Terms, inside: list[StatementPlace]) -> Terms:
     """Variables that start at zero and to which a loop adds one term in each pass."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return {}
@@ -219,7 +219,7 @@ def _sums(loop: ast.For, before: Known, inside: list[StatementPlace]) -> Known:
     return {n: parse(ast.unparse(e), mode="eval").body for n, e in sums.items()}
 
 
-def _elements(loop: ast.For, inside: list[StatementPlace]) -> Known:
+def _elements(loop: ast.For, inside: list[StatementPlace]) -> Terms:
     """Arrays all of whose elements a loop gives the value of one expression: `array[k]` -> it."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return {}
@@ -242,13 +242,13 @@ def _elements(loop: ast.For, inside: list[StatementPlace]) -> Known:
     return elements
 
 
-def _windows(loop: ast.For, before: Known, inside: list[StatementPlace]) -> dict[int, Known]:
+def _windows(loop: ast.For, before: Terms, inside: list[StatementPlace]) -> dict[int, Terms]:
     """Sums over a window that moves with a loop: `s += x[i]; if i >= w: s -= x[i - w]`.
 
     Returns:
         The `id` of the statement that ends an update -> the sum that is known then.
     """
-    windows: dict[int, Known] = {}
+    windows: dict[int, Terms] = {}
     for name, term, width, last in moving_sums(loop, before, inside):
         counter = loop.target.id
         text = f"{SUM}(v, {counter}_back, range(max({counter} - w + 1, 0), {counter} + 1))"
@@ -259,7 +259,7 @@ def _windows(loop: ast.For, before: Known, inside: list[StatementPlace]) -> dict
 
 
 def moving_sums(
-    loop: ast.For, before: Known, inside: list[StatementPlace]
+    loop: ast.For, before: Terms, inside: list[StatementPlace]
 ) -> Iterator[tuple[str, ast.expr, ast.expr, ast.stmt]]:
     """Name, term, width of each sum over a window that moves with a loop, and the statement after
     which it is whole.

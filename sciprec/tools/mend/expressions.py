@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sciprec.precision.rewriting.syntax import parse
 
-Part = tuple[int, ast.expr]
+NumberedPart = tuple[int, ast.expr]
 """A term with its sign, or a factor with 1 or, of a divisor, -1."""
 Monomial = tuple[tuple[str, int], ...]
 """Atoms, as text, with their powers."""
@@ -59,7 +59,7 @@ def _is_minus_one(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == -1
 
 
-def terms(node: ast.expr, sign: int = 1) -> list[Part]:
+def terms(node: ast.expr, sign: int = 1) -> list[NumberedPart]:
     """The terms of a sum, with their signs."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         other = -sign if isinstance(node.op, ast.Sub) else sign
@@ -75,7 +75,7 @@ def terms(node: ast.expr, sign: int = 1) -> list[Part]:
     return [(sign, node)]
 
 
-def factors(node: ast.expr, power: int = 1) -> list[Part]:
+def factors(node: ast.expr, power: int = 1) -> list[NumberedPart]:
     """The factors of a product: 1 beside one, -1 beside a divisor."""
     if isinstance(node, ast.BinOp):
         if isinstance(node.op, (ast.Mult, ast.Div)):
@@ -89,19 +89,19 @@ def factors(node: ast.expr, power: int = 1) -> list[Part]:
     return [(power, node)]
 
 
-def sum_of(parts: Sequence[Part]) -> ast.expr:
+def sum_of(parts: Sequence[NumberedPart]) -> ast.expr:
     """A sum, in order; a term that is added comes first."""
     return _joined(parts, ast.Add, ast.Sub, 0, lambda n: ast.UnaryOp(ast.USub(), n))
 
 
-def product_of(parts: Sequence[Part]) -> ast.expr:
+def product_of(parts: Sequence[NumberedPart]) -> ast.expr:
     """A product, in order; divisors do not come first."""
     return _joined(
         parts, ast.Mult, ast.Div, 1, lambda n: ast.BinOp(ast.Constant(1.0), ast.Div(), n)
     )
 
 
-def _joined(parts: Sequence[Part], plus, minus, nothing: int, turned) -> ast.expr:
+def _joined(parts: Sequence[NumberedPart], plus, minus, nothing: int, turned) -> ast.expr:
     if not parts:
         return ast.Constant(nothing)
     ordered = list(parts)
@@ -192,10 +192,10 @@ def _text(p: Polynomial) -> str:
 
 def written(p: Polynomial) -> ast.expr:
     """The expression of a polynomial: terms that are added first, one divisor a quotient."""
-    parts: list[Part] = []
+    parts: list[NumberedPart] = []
     for monomial, coefficient in sorted(p.items(), key=lambda item: (item[1] < 0, str(item[0]))):
-        above: list[Part] = [(1, parsed(a)) for a, n in monomial for _ in range(n)]
-        below: list[Part] = [(1, parsed(a)) for a, n in monomial for _ in range(-n)]
+        above: list[NumberedPart] = [(1, parsed(a)) for a, n in monomial for _ in range(n)]
+        below: list[NumberedPart] = [(1, parsed(a)) for a, n in monomial for _ in range(-n)]
         number, divisor = _number(abs(coefficient))
         if number.value != 1 or not above:
             above.insert(0, (1, number))

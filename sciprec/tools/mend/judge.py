@@ -57,7 +57,7 @@ error from which on nobody knows how much pairs have lost."""
 _PLAIN, _LONGER, _NEAR = 15_000, 30, 0.1
 """Operations of a kernel that Python runs still, how many times as many those of a candidate may
 be, and bits by which errors of its numbers may differ from those of compiled code."""
-_Run = tuple[dict[str, np.ndarray], np.ndarray]
+_RunResult = tuple[dict[str, np.ndarray], np.ndarray]
 """Results, and outcomes of decisions."""
 _NO_OPERATION = {*NEVER_ROUND, "cast", "neg", "pos", "enter", "taken", "item", "viewed", "ordered",
                  "leave", "stored", "filling", "returned", "trusted"}  # fmt: skip
@@ -309,7 +309,7 @@ class Judge:
             return Judged(candidate, f"does not compile: {_first_sentence(error)}")
         return self._judged(candidate, runs)
 
-    def _judged(self, candidate: Candidate, runs: Sequence[_Run]) -> Judged:
+    def _judged(self, candidate: Candidate, runs: Sequence[_RunResult]) -> Judged:
         """Judge a candidate by its runs on all sets."""
         scores = [self._score(tested, s.truth, self.format)
                   for (tested, _), s in zip(runs, self.sets, strict=True)]  # fmt: skip
@@ -358,7 +358,7 @@ class Judge:
                 return None
         return self.plain[which]
 
-    def _run_plainly(self, source: KernelSource, which: str) -> tuple[list[_Run], int]:
+    def _run_plainly(self, source: KernelSource, which: str) -> tuple[list[_RunResult], int]:
         """The runs of a source on all sets, and the operations on the inputs given."""
         runs, function, operations = self.plain[which], self._function_of(source), []
         names = list(self.problem.kernel("twin").names)

@@ -12,7 +12,7 @@ from typing import Any
 from sciprec.tools.mend.catalogue import Rule
 from sciprec.tools.mend.expressions import (
     SUM,
-    Part,
+    NumberedPart,
     added,
     called,
     factors,
@@ -28,7 +28,7 @@ from sciprec.tools.mend.expressions import (
     written,
 )
 
-Values = Mapping[str, ast.expr]
+Bindings = Mapping[str, ast.expr]
 """Letters of a pattern and what they stand for."""
 
 
@@ -37,15 +37,15 @@ def is_letter(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and len(node.id) == 1 and node.id.isupper()
 
 
-def matches(pattern: ast.expr, node: ast.expr, values: Values) -> Iterator[Values]:
+def matches(pattern: ast.expr, node: ast.expr, values: Bindings) -> Iterator[Bindings]:
     """Every meaning of a pattern's letters with which it is all of a node."""
     for bound, _, _ in _matches(pattern, node, values, False):
         yield bound
 
 
 def _matches(
-    pattern: ast.expr, node: ast.expr, values: Values, partly: bool
-) -> Iterator[tuple[Values, int, list[Part]]]:
+    pattern: ast.expr, node: ast.expr, values: Bindings, partly: bool
+) -> Iterator[tuple[Bindings, int, list[NumberedPart]]]:
     """Meanings of letters, the sign with which the pattern is there, and the parts of a sum or
     product that it leaves, where it may leave some.
     """
@@ -74,7 +74,7 @@ def _matches(
         yield from _parts_match(pattern, node, values, partly)
 
 
-def _each(patterns: list[ast.expr], nodes: list[ast.expr], values: Values) -> Iterator[Values]:
+def _each(patterns: list[ast.expr], nodes: list[ast.expr], values: Bindings) -> Iterator[Bindings]:
     if not patterns:
         yield values
         return
@@ -90,8 +90,8 @@ def is_sum(pattern: ast.expr) -> bool:
 
 
 def _parts_match(
-    pattern: ast.expr, node: ast.expr, values: Values, partly: bool
-) -> Iterator[tuple[Values, int, list[Part]]]:
+    pattern: ast.expr, node: ast.expr, values: Bindings, partly: bool
+) -> Iterator[tuple[Bindings, int, list[NumberedPart]]]:
     """Parts of the pattern to different parts of the node, letters last."""
     adds = is_sum(pattern)
     split, join = (terms, sum_of) if adds else (factors, product_of)
@@ -104,7 +104,7 @@ def _parts_match(
     if len(node_parts) < len(pattern_parts):
         return
 
-    def place(number: int, remaining: list[Part], bound: Values, flip: int):
+    def place(number: int, remaining: list[NumberedPart], bound: Bindings, flip: int):
         if number == len(pattern_parts):
             if partly or not remaining:
                 yield bound, flip, remaining
@@ -128,16 +128,16 @@ def _parts_match(
         yield from place(0, node_parts, values, flip)
 
 
-def _root_letter(parts: list[Part], values: Values) -> str:
+def _root_letter(parts: list[NumberedPart], values: Bindings) -> str:
     """The letter of which a product is a power, where it is free."""
     names = {part.id for sign, part in parts if is_letter(part) and sign > 0}
     is_power = len(parts) > 1 and all(is_letter(p) and s > 0 for s, p in parts)
     return names.pop() if is_power and len(names) == 1 and not names & set(values) else ""
 
 
-def _root(parts: list[Part], power: int) -> ast.expr | None:
+def _root(parts: list[NumberedPart], power: int) -> ast.expr | None:
     """The expression of which factors are a power."""
-    groups: dict[tuple[int, str], list[Part]] = {}
+    groups: dict[tuple[int, str], list[NumberedPart]] = {}
     for sign, node in parts:
         groups.setdefault((sign, key(node)), []).append((sign, node))
     if any(len(group) % power for group in groups.values()):

@@ -45,8 +45,8 @@ class Rewritten:
     of_range: bool = False
 
 
-_Loop = ast.For | ast.While
-_Site = tuple[ast.stmt, Update]
+_LoopStatement = ast.For | ast.While
+_UpdateSite = tuple[ast.stmt, Update]
 _FASTMATH = "the kernel is compiled with fastmath, which may take the carry away: leave it out"
 
 
@@ -117,9 +117,9 @@ def of_statements(source: KernelSource) -> Iterator[Rewritten]:
                         *shift, of_range=True)  # fmt: skip
 
 
-def _sites(source: KernelSource) -> dict[str, list[_Site]]:
+def _sites(source: KernelSource) -> dict[str, list[_UpdateSite]]:
     """Target -> the updates of it in loops, each a statement of its own lines."""
-    sites: dict[str, list[_Site]] = {}
+    sites: dict[str, list[_UpdateSite]] = {}
     for loop in _loops(source.tree):
         for statement in ast.walk(loop):
             update = updated(statement) if isinstance(statement, ast.stmt) else None
@@ -131,7 +131,7 @@ def _sites(source: KernelSource) -> dict[str, list[_Site]]:
     return {target: group for target, group in sites.items() if group}
 
 
-def _loops(tree: ast.AST) -> list[_Loop]:
+def _loops(tree: ast.AST) -> list[_LoopStatement]:
     return [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
 
 
@@ -140,7 +140,7 @@ def _counts(update: Update) -> bool:
 
 
 def _carried(
-    source: KernelSource, group: Sequence[_Site], write: Callable[..., list[str]]
+    source: KernelSource, group: Sequence[_UpdateSite], write: Callable[..., list[str]]
 ) -> tuple[tuple[int, ...], tuple[Edit, ...]] | None:
     """The edits that carry what all updates of a target lose."""
     target = group[0][1].target
@@ -228,7 +228,7 @@ def _together(
 
 
 def _clock(
-    source: KernelSource, group: Sequence[_Site]
+    source: KernelSource, group: Sequence[_UpdateSite]
 ) -> tuple[tuple[int, ...], tuple[Edit, ...]] | None:
     """The edits that make of `t = t + dt` in each pass a product with the number of steps."""
     (statement, update), rest = group[0], group[1:]
@@ -270,7 +270,7 @@ class _Distances(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _anomaly(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
+def _anomaly(source: KernelSource, group: Sequence[_UpdateSite]) -> _UpdateChange | None:
     """The edits that keep of a state which starts at a number its distance from that."""
     (statement, update), rest = group[0], group[1:]
     loop = next((n for n in _loops(source.tree) if statement in n.body), None)
@@ -296,7 +296,7 @@ def _anomaly(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
     ), "", ()  # fmt: skip
 
 
-def _running(source: KernelSource) -> Iterator[_Change]:
+def _running(source: KernelSource) -> Iterator[_UpdateChange]:
     """The edits that make a variance of what a loop has summed so far by its mean so far."""
     numbering = Numbering()
     for before, loop in numbering.loops(source.tree):
@@ -338,13 +338,13 @@ def _reads_elements(node: ast.expr) -> bool:
     return any(isinstance(n, ast.Subscript) or called(n) for n in ast.walk(node))
 
 
-def _starts_at_zero(source: KernelSource, name: str, loop: _Loop) -> bool:
+def _starts_at_zero(source: KernelSource, name: str, loop: _LoopStatement) -> bool:
     """Whether the variable is zero before the loop, in its block."""
     start = _start(source, name, loop)
     return start is not None and start.value.value == 0
 
 
-def _start(source: KernelSource, name: str, loop: _Loop) -> ast.Assign | None:
+def _start(source: KernelSource, name: str, loop: _LoopStatement) -> ast.Assign | None:
     """The statement that gives a variable a number before a loop, in its block."""
     for block in _blocks(source.tree):
         if loop in block:
@@ -362,11 +362,11 @@ def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield getattr(node, part)
 
 
-_Change = tuple[tuple[int, ...], tuple[Edit, ...], str, tuple[str, ...]]
+_UpdateChange = tuple[tuple[int, ...], tuple[Edit, ...], str, tuple[str, ...]]
 """Lines, edits, caution, modules to import."""
 
 
-def _phase(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
+def _phase(source: KernelSource, group: Sequence[_UpdateSite]) -> _UpdateChange | None:
     """A clock that carries what it loses, and sines of its products with what these lose:
     sin(p + e) = sin p + e cos p, where w t = p + e.
     """
@@ -406,7 +406,7 @@ def _overlap(edits: Sequence[Edit]) -> bool:
     return len(lines) > len(set(lines))
 
 
-def _blocked(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
+def _blocked(source: KernelSource, group: Sequence[_UpdateSite]) -> _UpdateChange | None:
     """The edits that sum blocks of 32 numbers, and then the blocks."""
     (statement, update), rest = group[0], group[1:]
     loop = next((n for n in _loops(source.tree) if statement in n.body), None)
@@ -440,7 +440,7 @@ def _blocked(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
     )
 
 
-def _recomputed(source: KernelSource) -> Iterator[_Change]:
+def _recomputed(source: KernelSource) -> Iterator[_UpdateChange]:
     """The edits that sum each window anew where it moves with a loop."""
     numbering = Numbering()
     for before, loop in numbering.loops(source.tree):
@@ -471,7 +471,7 @@ def _recomputed(source: KernelSource) -> Iterator[_Change]:
             )
 
 
-def _shifted(source: KernelSource) -> Iterator[_Change]:
+def _shifted(source: KernelSource) -> Iterator[_UpdateChange]:
     """The edits that take from each exponent of a loop the largest of them, for quotients."""
     for loop in _loops(source.tree):
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.tools.monitor.summaries import Room
+from sciprec.tools.monitor.summaries import Allocator
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class StatePart:
     places: np.ndarray
     weights: np.ndarray
 
-    def squared(self, values: np.ndarray, room: Room = np.empty) -> float:
+    def squared(self, values: np.ndarray, room: Allocator = np.empty) -> float:
         """The squared norm of the variable in a flat state."""
         part, weighted = (room(self.places.shape) for _ in range(2))
         np.take(values, self.places, out=part, mode="clip")
@@ -64,7 +64,7 @@ class Drift:
         self._estimates: list[np.ndarray] = []
 
     def note(
-        self, step: int, difference: np.ndarray, state: np.ndarray, room: Room = np.empty
+        self, step: int, difference: np.ndarray, state: np.ndarray, room: Allocator = np.empty
     ) -> None:
         """Take down the difference that a step has made.
 
@@ -83,7 +83,7 @@ class Drift:
         self._steps.append(step)
         self._estimates.append(np.array([self._estimate(n, state, room) for n in self.parts]))
 
-    def _estimate(self, name: str, state: np.ndarray, room: Room) -> float:
+    def _estimate(self, name: str, state: np.ndarray, room: Allocator) -> float:
         """E of a variable over its norm; infinite where that is zero."""
         part, n = self.parts[name], self.count
         mean = part.squared(self._total, room) / n**2

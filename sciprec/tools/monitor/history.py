@@ -13,8 +13,8 @@ from sciprec.tools.monitor.sketches import SIZE, sketch, sketch_by_band
 from sciprec.tools.monitor.summaries import (
     BINS,
     COLUMNS,
+    Allocator,
     FormatEnds,
-    Room,
     exponents,
     largest_errors,
     relative_error,
@@ -58,7 +58,7 @@ class History:
 
     def note(
         self, step: int, values: Sequence[np.ndarray], truths: Sequence[np.ndarray] | None = None,
-        room: Room = np.empty,
+        room: Allocator = np.empty,
     ) -> None:
         """Take down what the variables hold in a step.
 

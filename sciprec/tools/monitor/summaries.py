@@ -20,7 +20,7 @@ COLUMNS = (
 root of the sum of their squares; how many are zero, subnormal in the format, NaN, infinite, and at
 the largest number of a format that saturates; places (of all values in order, from 0, else -1) of
 the first NaN, the first infinity and the value that is largest in size."""
-Room = Callable[..., np.ndarray]
+Allocator = Callable[..., np.ndarray]
 """Makes arrays of a shape and a type as `numpy.empty` does, which it is where nothing is given."""
 LEAST_EXPONENT, GREATEST_EXPONENT = -150, 128
 BINS = GREATEST_EXPONENT - LEAST_EXPONENT + 1
@@ -51,7 +51,7 @@ class FormatEnds:
         return cls(fmt.min_normal, largest)
 
 
-def row_of(values: np.ndarray, limits: FormatEnds, room: Room = np.empty) -> np.ndarray:
+def row_of(values: np.ndarray, limits: FormatEnds, room: Allocator = np.empty) -> np.ndarray:
     """The numbers of `COLUMNS` of some values.
 
     Args:

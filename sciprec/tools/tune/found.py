@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sciprec.arrays.metrics import Metric, metric_of
+from sciprec.arrays.metrics import MetricFunction, metric_of
 from sciprec.cost.peak_rates import relative_seconds
 from sciprec.foundation.arguments import Range, by_of
 from sciprec.foundation.arguments import path as checked_path
@@ -207,7 +207,7 @@ _TOLERANCE = Range("a number above zero", above=0)
 _MARGIN = Range("a number from 1", least=1)
 
 
-def checked_tolerance(tolerance: Any, margin: Any, metric: str | Metric) -> float:
+def checked_tolerance(tolerance: Any, margin: Any, metric: str | MetricFunction) -> float:
     """Check a tolerance and return it as a number; for a relative metric it may be in per cent.
 
     Raises:

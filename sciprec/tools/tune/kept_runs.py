@@ -9,7 +9,7 @@ from pathlib import Path
 from sciprec.foundation.sealed import is_sealed, sealed
 from sciprec.precision.compiled import cache_files
 
-Known = dict[tuple[int, ...], float]
+ErrorsOfChoices = dict[tuple[int, ...], float]
 """Choice -> error."""
 
 
@@ -48,9 +48,9 @@ def _folder() -> Path:
     return cache_files.cache_folder() / "tuning"
 
 
-def _read(path: Path, identity: str) -> Known:
+def _read(path: Path, identity: str) -> ErrorsOfChoices:
     """The runs of a file; lines that are cut off, damaged or of another problem are left out."""
-    errors: Known = {}
+    errors: ErrorsOfChoices = {}
     for line in (cache_files.read(path) or b"").split(b"\n"):
         try:
             row = json.loads(line)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.arrays.metrics import Metric, relative_l2, worst_element
+from sciprec.arrays.metrics import MetricFunction, relative_l2, worst_element
 from sciprec.foundation.errors import InputError
 
 
 def error_of(
-    metric: Metric, results: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]
+    metric: MetricFunction, results: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]
 ) -> float:
     """The largest error of some results; infinite where one run alone has a number that is not
     finite, or another one.
@@ -57,7 +57,7 @@ def hidden_element(results: Mapping[str, np.ndarray], truth: Mapping[str, np.nda
     return ""
 
 
-def _value_of(metric: Metric, values: np.ndarray, truth: np.ndarray) -> Any:
+def _value_of(metric: MetricFunction, values: np.ndarray, truth: np.ndarray) -> Any:
     """Return the value of a metric; it may be a function of the user's."""
     try:
         with np.errstate(all="ignore"):

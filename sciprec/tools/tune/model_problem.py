@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.arrays.metrics import Metric
+from sciprec.arrays.metrics import MetricFunction
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.files import ROUNDS
@@ -27,7 +27,7 @@ from sciprec.tools.tune.problem import Raised, Tables, TuningProblem, Values, co
 PROFILED = 8
 """Calls of a kernel with arrays of the same shapes and other numbers that are counted one by one;
 further ones count as their mean."""
-Program = Callable[[Backend], Results]
+Runner = Callable[[Backend], Results]
 
 
 class ModelProblem(TuningProblem):
@@ -46,8 +46,8 @@ class ModelProblem(TuningProblem):
     file = ""
 
     def __init__(
-        self, program: Program, *, model: str, content: Sequence[Any] | None,
-        stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, by: str,
+        self, program: Runner, *, model: str, content: Sequence[Any] | None,
+        stages: Sequence[Stage], metric: tuple[str, MetricFunction], formats: Formats, by: str,
         versions_after: float | None = None, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
         super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)

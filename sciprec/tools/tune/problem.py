@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.arrays.metrics import METRICS, Metric
+from sciprec.arrays.metrics import METRICS, MetricFunction
 from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning import rows
@@ -97,8 +97,9 @@ class TuningProblem(ABC):
     file: str
 
     def __init__(
-        self, *, metric: tuple[str, Metric], formats: Formats, by: str, rounds: str = ROUNDS[0]
-    ) -> None:
+        self, *, metric: tuple[str, MetricFunction], formats: Formats, by: str,
+        rounds: str = ROUNDS[0],
+    ) -> None:  # fmt: skip
         self.formats, self.by, self.rounds = formats, by, rounds
         self.metric_name, self.metric = metric
         arithmetics = [arithmetic_of(name) for name in formats.names]

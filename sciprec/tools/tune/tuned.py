@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sciprec.arrays.metrics import METRICS, Metric, metric_of
+from sciprec.arrays.metrics import METRICS, MetricFunction, metric_of
 from sciprec.foundation.arguments import by_of, choice
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assignment import file_of
@@ -96,7 +96,7 @@ def tune(
     *,
     tolerance: float | str,
     output: str | Iterable[str] | None = None,
-    metric: str | Metric = "relative_l2",
+    metric: str | MetricFunction = "relative_l2",
     formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
     by: str = "line",
     check: Sequence[Any] | Mapping[str, Any] | None = None,
@@ -183,7 +183,7 @@ class KernelProblem(TuningProblem):
 
     def __init__(
         self, kernel, args: tuple, *, output: str | Iterable[str] | None,
-        metric: tuple[str, Metric], formats: Formats, by: str, rounds: str = ROUNDS[0],
+        metric: tuple[str, MetricFunction], formats: Formats, by: str, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
         super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)
         self.kernel, self.args, self._output = kernel, args, output

@@ -203,10 +203,10 @@ def _slowness(backend: Backend) -> float:
 
 def listeners() -> dict[str, Callable]:
     """The callbacks of `sciprec.run` that write the line."""
-    return _Told().callbacks()
+    return _BatchLine().callbacks()
 
 
-class _Told:
+class _BatchLine:
     """A batch in one line: the last event, and how much is left."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from sciprec.workbench.kinds.files import read_scenario
 from sciprec.workbench.kinds.kind import Kind
 
 TIME = "time"
-Given = Scenario | Mapping[str, Any] | str | Path
+ScenarioLike = Scenario | Mapping[str, Any] | str | Path
 """A scenario, its content, or a file."""
 
 
@@ -68,7 +68,7 @@ def program_of(
     return program
 
 
-def loaded(source: Given, changes: Mapping[str, Any] | None) -> Scenario:
+def loaded(source: ScenarioLike, changes: Mapping[str, Any] | None) -> Scenario:
     """The scenario with the changes.
 
     Args:

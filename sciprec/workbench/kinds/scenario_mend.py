@@ -37,7 +37,7 @@ from sciprec.tools.trace.models.stages import (
 from sciprec.tools.trace.models.traces import ModelTrace
 from sciprec.tools.trace.proposals import ModelMend, ModelProposal, RefusedCandidate
 from sciprec.tools.tune.formats import stored_bits
-from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
+from sciprec.workbench.kinds.programs import ScenarioLike, first_variant, loaded, program_of
 
 _NO_WORSE = 1.05
 _FEW = 2
@@ -102,7 +102,7 @@ class ScenarioToMend:
     """
 
     scenario: Scenario
-    source: Given
+    source: ScenarioLike
     variant: Variant
     backend: Backend
     output: str | Iterable[str] | None

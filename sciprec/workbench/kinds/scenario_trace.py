@@ -13,7 +13,7 @@ from sciprec.tools.trace.lines import LANES
 from sciprec.tools.trace.models.groups import STAGE
 from sciprec.tools.trace.models.traces import ModelTrace, trace_program
 from sciprec.workbench.kinds import kind_of
-from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
+from sciprec.workbench.kinds.programs import ScenarioLike, first_variant, loaded, program_of
 from sciprec.workbench.kinds.scenario_mend import ScenarioToMend
 
 _LONG = 0.1
@@ -21,7 +21,7 @@ _LONG = 0.1
 
 
 def trace_scenario(
-    scenario: Given,
+    scenario: ScenarioLike,
     backend: str | Backend,
     *,
     output: str | Iterable[str] | None = None,
@@ -75,7 +75,7 @@ def trace_scenario(
     )  # fmt: skip
 
 
-def usual_split(scenario: Given, changes: Mapping[str, Any] | None, mend: bool) -> str:
+def usual_split(scenario: ScenarioLike, changes: Mapping[str, Any] | None, mend: bool) -> str:
     """The key by which the command line splits an error where it is not told: by line, but by
     stage where a long run of a model with stages is to be mended, for which these are enough.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sciprec.arrays.metrics import Metric, metric_of
+from sciprec.arrays.metrics import MetricFunction, metric_of
 from sciprec.foundation.arguments import by_of, choice, names
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
@@ -18,7 +18,7 @@ from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.found import TuneResult, checked_tolerance, tuned
 from sciprec.tools.tune.model_problem import ModelProblem
 from sciprec.workbench.kinds import kind_of
-from sciprec.workbench.kinds.programs import Given, loaded, program_of
+from sciprec.workbench.kinds.programs import ScenarioLike, loaded, program_of
 
 BY_OF_MODELS = ("stage", *BY)
 _BARE = Variant("fp64")
@@ -29,11 +29,11 @@ class TunedModel(TuneResult):
 
 
 def tune_scenario(
-    scenario: Given,
+    scenario: ScenarioLike,
     *,
     tolerance: float | str,
     output: str | Iterable[str] | None = None,
-    metric: str | Metric = "relative_l2",
+    metric: str | MetricFunction = "relative_l2",
     formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
     by: str = "line",
     changes: Mapping[str, Any] | None = None,

@@ -13,8 +13,8 @@ from sciprec.tools.adapt.blocks import Adapted, block, block_size
 from sciprec.tools.adapt.control import Control
 from sciprec.tools.adapt.plan import AdaptivePlan, require_variable
 
-State = dict[str, np.ndarray]
-Step = Callable[..., None]
+ModelState = dict[str, np.ndarray]
+ModelStep = Callable[..., None]
 
 
 class Advancing:
@@ -35,10 +35,12 @@ class Advancing:
         self.plan, self.steps = plan, 0
         self._lifts, self._exact = lifts, exact
         self._control: Control | None = None
-        self._step: Step | None = None
+        self._step: ModelStep | None = None
         self._judged: tuple[str, ...] = ()
 
-    def advance(self, step: Step, state: Mapping[str, np.ndarray], count: int, of: int) -> None:
+    def advance(
+        self, step: ModelStep, state: Mapping[str, np.ndarray], count: int, of: int
+    ) -> None:
         """Advance a state, whose arrays are changed in place, by a number of steps.
 
         Args:
@@ -95,28 +97,28 @@ class Advancing:
 
     # ---- see `blocks.Rungs` --------------------------------------------------------------------
 
-    def copied(self, state: State) -> State:
+    def copied(self, state: ModelState) -> ModelState:
         """A state of its own."""
         return {name: array.copy() for name, array in state.items()}
 
-    def advanced(self, state: State, rung: int, before: int, count: int) -> None:
+    def advanced(self, state: ModelState, rung: int, before: int, count: int) -> None:
         """Advance a state by a number of steps on a rung."""
         assert self._step is not None
         for _ in range(count):
             self._step(self._lifts[rung], **state)
 
-    def exact(self, state: State, before: int) -> State:
+    def exact(self, state: ModelState, before: int) -> ModelState:
         """A step in fp64."""
         assert self._step is not None
         values = self.copied(state)
         self._step(self._exact, **values)
         return values
 
-    def apart(self, state: State, exact: State) -> np.ndarray:
+    def apart(self, state: ModelState, exact: ModelState) -> np.ndarray:
         """The differences of the judged variables."""
         return self.judged(state) - self.judged(exact)
 
-    def judged(self, state: State) -> np.ndarray:
+    def judged(self, state: ModelState) -> np.ndarray:
         """The judged variables, one after another."""
         return np.concatenate([state[name].reshape(-1) for name in self._judged])
 

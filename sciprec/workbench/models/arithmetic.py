@@ -31,7 +31,7 @@ from sciprec.tools.adapt.blocks import Adapted
 from sciprec.tools.adapt.plan import AdaptivePlan
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
 from sciprec.tools.monitor.plan import WatchPlan, plan_from
-from sciprec.workbench.models.advancing import Advancing, Step, checked_state
+from sciprec.workbench.models.advancing import Advancing, ModelStep, checked_state
 from sciprec.workbench.models.observing import ModelObserver
 
 _hands_on_arrays = True
@@ -188,7 +188,7 @@ class ModelArithmetic:
         return result if isinstance(x, np.ndarray) else float(result)
 
     def advance(
-        self, step: Step, steps: int, *, of: int | None = None, **state: np.ndarray
+        self, step: ModelStep, steps: int, *, of: int | None = None, **state: np.ndarray
     ) -> None:
         """Make so many steps of a state; where the scenario has a table [adaptive], in blocks whose
         arithmetic follows its tolerance.

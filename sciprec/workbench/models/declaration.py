@@ -37,9 +37,9 @@ from sciprec.workbench.models.parameters import as_given, parameters_of, table_o
 from sciprec.workbench.models.results import stored_form
 from sciprec.workbench.models.timing import processor_seconds, timing_of
 
-Model = Callable[[Any, ModelArithmetic], xr.Dataset]
+ModelFunction = Callable[[Any, ModelArithmetic], xr.Dataset]
 Carried = Callable[[Any], Mapping[str, tuple[int, int]]]
-_M = TypeVar("_M", bound=Model)
+_M = TypeVar("_M", bound=ModelFunction)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _COMPILE_SECONDS = 5.0
@@ -135,7 +135,7 @@ def model(
 
 
 def _declared(
-    name: str, function: Model, perturbs: Sequence[str], variables: Sequence[str] | None,
+    name: str, function: ModelFunction, perturbs: Sequence[str], variables: Sequence[str] | None,
     brief: Mapping[str, Any] | None, carried: Carried | None,
 ) -> Declared:  # fmt: skip
     """Check the arguments of the decorator; return the declared model.
@@ -185,7 +185,7 @@ class Declared:
     """
 
     name: str
-    function: Model
+    function: ModelFunction
     given: type
     table: type[BaseModel]
     perturbs: tuple[str, ...]
@@ -326,7 +326,7 @@ def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
     )  # fmt: skip
 
 
-def _place(error: Exception, function: Model) -> str:
+def _place(error: Exception, function: ModelFunction) -> str:
     """The line of a model's own code that has raised an error."""
     file, line = function.__code__.co_filename, function.__code__.co_firstlineno
     trace = error.__traceback__
@@ -337,7 +337,7 @@ def _place(error: Exception, function: Model) -> str:
     return f"{Path(file).name}, line {line}"
 
 
-def _file_of(function: Model) -> str:
+def _file_of(function: ModelFunction) -> str:
     """The file by which other processes learn of a model; empty where an installed package brings
     it, or no file has it.
     """

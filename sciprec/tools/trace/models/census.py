@@ -23,11 +23,11 @@ from sciprec.tools.trace.attribution import TracedKernel, arithmetics_of, requir
 from sciprec.tools.trace.models.steps import StepLog
 from sciprec.tools.trace.needed_memory import Arrays
 
-Program = Callable[[Backend], Any]
+Runner = Callable[[Backend], Any]
 """A program to trace: it computes with the kernels of a backend, and gives results."""
 
 
-Place = tuple[str, str, int]
+CallPlace = tuple[str, str, int]
 """File, function and line of a call."""
 NOWHERE = "", "", 0
 _HAND_ON = tuple(f"sciprec.{room}." for room in (*ENGINE, "tools.trace"))
@@ -36,7 +36,7 @@ HANDS_ON = "_hands_on_arrays"
 """Name that other modules define whose functions, too, are no place of a model."""
 
 
-def place() -> Place:
+def place() -> CallPlace:
     """The place in a model that rounds an array: functions called `rounded` hand that on."""
     frame = inspect.currentframe()
     while frame is not None:
@@ -127,12 +127,12 @@ class Census:
         backend: a traceable arithmetic.
     """
 
-    def __init__(self, program: Program, backend: Backend) -> None:
+    def __init__(self, program: Runner, backend: Backend) -> None:
         self.backend, self.carrier = backend, backend.carrier
         self.kernels: dict[Any, Any] = {}
         self.calls = 0
-        self.roundings: dict[Place, None] = {}
-        self.callers: dict[Any, dict[Place, None]] = {}
+        self.roundings: dict[CallPlace, None] = {}
+        self.callers: dict[Any, dict[CallPlace, None]] = {}
         self.bits = fewest_bits(backend)
         self.arrays, self.log = Arrays(), StepLog()
         with listening(self.log):

@@ -15,7 +15,7 @@ STACK_BYTES = 16 * 2**20
 """Stack of a thread: compilers call themselves deeply."""
 
 
-class _Ended(BaseException):
+class _CopyEnded(BaseException):
     """The end of a copy because another one has failed."""
 
 
@@ -87,7 +87,7 @@ class Copies:
             self._wait(copy)
             self._requests[copy] = Finished(program(copy))
             self._pass_on(copy)
-        except _Ended:
+        except _CopyEnded:
             pass
         except BaseException as failure:
             self._fail(failure)
@@ -103,7 +103,7 @@ class Copies:
     def _wait(self, copy: int) -> None:
         self._turns[copy].acquire()
         if self._failure is not None:
-            raise _Ended
+            raise _CopyEnded
 
     def _fail(self, failure: BaseException) -> None:
         if self._failure is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sciprec.instruments.tracing import rows
 from sciprec.tools.trace.examination import Event, calls_to
 from sciprec.tools.trace.healing import CARRIED, LEAST_LOSS
-from sciprec.tools.trace.models.census import Census, Lifting, Place, Program
+from sciprec.tools.trace.models.census import CallPlace, Census, Lifting, Runner
 from sciprec.tools.trace.models.notes import First, TwinNotes, in_words
 from sciprec.tools.trace.models.runs import ErrorRun
 from sciprec.tools.trace.models.steps import RunSteps
@@ -15,7 +15,7 @@ from sciprec.tools.trace.origins import groups_of, own_place
 
 MOST_HEALED = 8
 """Lines that are healed, one by one, those that lose most bits first."""
-Rows = Mapping[Lifting, Sequence[int]]
+LineRows = Mapping[Lifting, Sequence[int]]
 
 
 class ModelEvents:
@@ -28,7 +28,7 @@ class ModelEvents:
         steps: its steps.
     """
 
-    def __init__(self, program: Program, census: Census, notes: TwinNotes, steps: RunSteps) -> None:
+    def __init__(self, program: Runner, census: Census, notes: TwinNotes, steps: RunSteps) -> None:
         self._program, self._census, self._notes, self._steps = program, census, notes, steps
 
     def found(self) -> tuple[Event, ...]:
@@ -95,7 +95,7 @@ class ModelEvents:
                     return f"line {line} of '{function}': {source}"
         return CARRIED
 
-    def _losing(self) -> list[tuple[tuple, Rows]]:
+    def _losing(self) -> list[tuple[tuple, LineRows]]:
         """Lines that lose bits, the one that loses most first."""
         rows_of: dict[tuple, dict[Lifting, list[int]]] = {}
         for kernel in self._census.kernels:
@@ -123,7 +123,9 @@ class _HealedNotes(TwinNotes):
         last: number of that call.
     """
 
-    def __init__(self, census: Census, steps: RunSteps, healed: Rows, step: int, last: int) -> None:
+    def __init__(
+        self, census: Census, steps: RunSteps, healed: LineRows, step: int, last: int
+    ) -> None:
         super().__init__(census)
         self._steps, self._healed, self._step, self._last = steps, healed, step, last
 
@@ -133,7 +135,7 @@ class _HealedNotes(TwinNotes):
             raise Stopped
         super().begins(number)
 
-    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: CallPlace) -> None:
         """Let rows be healed if it is time."""
         super().before(kernel, args, written, at)
         numbers, table = self._healed.get(kernel, []), self.tables[kernel]

@@ -14,7 +14,7 @@ from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import parse
-from sciprec.tools.trace.models.census import Census, Lifting, Place
+from sciprec.tools.trace.models.census import CallPlace, Census, Lifting
 from sciprec.tools.trace.models.notes import TwinNotes
 from sciprec.tools.trace.models.steps import NO_STEP, RunSteps
 from sciprec.tools.trace.origins import OriginGroup, groups_of
@@ -42,7 +42,7 @@ class Joint:
     group: OriginGroup
     rows: dict[Any, list[int]] = field(default_factory=dict)
     arguments: list[tuple] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    places: list[CallPlace] = field(default_factory=list)
     steps: tuple[int, int] | None = None
 
     @property
@@ -57,7 +57,7 @@ class Joint:
         return self.steps is not None or self.group.name == ARGUMENTS
 
 
-def _of_callers(group: OriginGroup, callers: Sequence[Place], kernel: Lifting) -> OriginGroup:
+def _of_callers(group: OriginGroup, callers: Sequence[CallPlace], kernel: Lifting) -> OriginGroup:
     """A group of a kernel of the engine as one of the first user's line that calls it."""
     (file, function, line), more = callers[0], len(callers) - 1
     text = linecache.getline(file, line).strip()

@@ -20,7 +20,7 @@ from sciprec.tools.trace.attribution import TWIN_LANES, TracedKernel, arithmetic
 from sciprec.tools.trace.examination import Event, in_bits, loop_variables, loops_around
 from sciprec.tools.trace.losses import element, kinds_of
 from sciprec.tools.trace.models.between import Ladder, stretch
-from sciprec.tools.trace.models.census import NOWHERE, Census, Lifting, Place
+from sciprec.tools.trace.models.census import NOWHERE, CallPlace, Census, Lifting
 from sciprec.tools.trace.models.steps import Calls, repeats
 from sciprec.tools.trace.origins import NEVER_ROUND, groups_of, is_unseen
 
@@ -45,7 +45,7 @@ class First:
     number: int
     clock: int
     step: int
-    called_at: Place
+    called_at: CallPlace
     index: str
 
 
@@ -101,11 +101,11 @@ class TwinNotes:
         """Return None: there are no parts."""
         return None
 
-    def lane_of_rounding(self, place: Place) -> int | None:
+    def lane_of_rounding(self, place: CallPlace) -> int | None:
         """Return None: there are no parts."""
         return None
 
-    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: CallPlace) -> None:
         """Clock and steps begin anew in every call."""
         self.tables[kernel].begin()
         self.calls.kernels[-1] = self._numbers[kernel]
@@ -139,7 +139,7 @@ class TwinNotes:
         return loop_variables(program, loops, table)
 
     def rounds_beyond(
-        self, values: np.ndarray, backend: Backend, at: Place, kernel: Lifting | None, name: str
+        self, values: np.ndarray, backend: Backend, at: CallPlace, kernel: Lifting | None, name: str
     ) -> None:
         """Note elements of an array that leave the range of the format at its end when they are
         rounded.
@@ -245,7 +245,7 @@ class TwinNotes:
         return self._programs[kernel]
 
 
-def in_words(place: Place) -> str:
+def in_words(place: CallPlace) -> str:
     """Say where a model calls a kernel."""
     file, function, line = place
     return f"line {line} of '{function}'" if linecache.getline(file, line) else f"'{function}'"

@@ -9,7 +9,7 @@ import numpy as np
 from sciprec.instruments.tracing import rows
 from sciprec.tools.trace.attribution import TracedKernel
 from sciprec.tools.trace.models.between import Ladder, stretch
-from sciprec.tools.trace.models.census import Census, Lifting, Place
+from sciprec.tools.trace.models.census import CallPlace, Census, Lifting
 from sciprec.tools.trace.models.groups import Joint
 from sciprec.tools.trace.models.runs import Wider
 from sciprec.tools.trace.models.steps import RunSteps
@@ -32,7 +32,7 @@ class FollowedGroups:
         for table in self.tables.values():
             table.begin()
         self._of_arguments: dict[tuple, int] = {}
-        self._of_roundings: dict[Place, int] = {}
+        self._of_roundings: dict[CallPlace, int] = {}
 
     def traced(self, kernel: Lifting) -> TracedKernel:
         """Compile a kernel such that exact values follow its numbers."""
@@ -65,11 +65,11 @@ class FollowedGroups:
         """Return the lane of the argument's group."""
         return self._of_arguments.get((kernel, argument))
 
-    def lane_of_rounding(self, place: Place) -> int | None:
+    def lane_of_rounding(self, place: CallPlace) -> int | None:
         """Return the lane of the place's group."""
         return self._of_roundings.get(place)
 
-    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: CallPlace) -> None:
         """Do nothing: calls get no orders of their own."""
 
     def after(self, kernel: Lifting) -> None:
@@ -131,13 +131,13 @@ class FollowedSteps(FollowedGroups):
         inside = self._steps.inside[self._number]
         return (self._of_several if inside else self._lane) or None
 
-    def lane_of_rounding(self, place: Place) -> int | None:
+    def lane_of_rounding(self, place: CallPlace) -> int | None:
         """Return the lane of the rounding's step."""
         if self._only is not None and place not in self._only.places:
             return None
         return self._lane or None
 
-    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: CallPlace) -> None:
         """Send roundings to the lane of the step."""
         table, steps = self.tables[kernel], self._steps
         if kernel in self._inside:

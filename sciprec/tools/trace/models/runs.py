@@ -18,10 +18,10 @@ from sciprec.tools.trace.attribution import TracedKernel, floats
 from sciprec.tools.trace.models.between import Crossings, Ladder
 from sciprec.tools.trace.models.census import (
     NOWHERE,
+    CallPlace,
     Census,
     Lifting,
-    Place,
-    Program,
+    Runner,
     handed,
     place,
     plain,
@@ -42,19 +42,19 @@ class Wider:
     """
 
     arguments: frozenset[tuple]
-    places: frozenset[Place]
+    places: frozenset[CallPlace]
     rounded: frozenset[tuple[int, str]]
 
     def rounds(self, number: int, kernel, argument: str) -> bool:
         """Whether an argument's elements are rounded in a call."""
         return (number, argument) in self.rounded and (kernel, argument) not in self.arguments
 
-    def rounds_at(self, number: int, place: Place) -> bool:
+    def rounds_at(self, number: int, place: CallPlace) -> bool:
         """Whether `quantize` rounds an array."""
         return (number, "") in self.rounded and place not in self.places
 
 
-class _Moves:
+class _PerturbedInput:
     """A perturbed input: arrays that kernels are given and that are the same in all copies, and
     arrays that the model rounds before its first kernel.
 
@@ -102,11 +102,11 @@ class Orders(Protocol):
         """The lane of an array's conversion; None: of none."""
         ...
 
-    def lane_of_rounding(self, place: Place) -> int | None:
+    def lane_of_rounding(self, place: CallPlace) -> int | None:
         """The lane of what `quantize` does; None: of none."""
         ...
 
-    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: Place) -> None:
+    def before(self, kernel: Lifting, args: tuple, written: Sequence[bool], at: CallPlace) -> None:
         """A kernel is called with these arguments, some of which it may write."""
         ...
 
@@ -115,7 +115,7 @@ class Orders(Protocol):
         ...
 
     def rounds_beyond(
-        self, values: np.ndarray, backend: Backend, at: Place, kernel: Lifting | None, name: str
+        self, values: np.ndarray, backend: Backend, at: CallPlace, kernel: Lifting | None, name: str
     ) -> None:
         """An array is about to be rounded; told where `asks_places`."""
         ...
@@ -152,7 +152,7 @@ class ErrorRun:
     """
 
     def __init__(
-        self, program: Program, census: Census, orders: Orders, wider: Wider | None = None,
+        self, program: Runner, census: Census, orders: Orders, wider: Wider | None = None,
         sample: int = 0, unmoved: Collection[tuple] = (),
         beginning: tuple[int, int] | None = None, on_call: Callable[[int], None] | None = None,
     ) -> None:  # fmt: skip
@@ -280,16 +280,16 @@ class ErrorRun:
             elif where not in self._written:
                 self._read[where] = copies[0]  # which lives on, so that no other one is there
 
-    def _moves(self, backend: Backend, *labels: Any) -> _Moves | None:
+    def _moves(self, backend: Backend, *labels: Any) -> _PerturbedInput | None:
         """Return the perturbation of an array; None in a run of the model's own input."""
-        return _Moves(backend, self._sample, *labels) if self._sample else None
+        return _PerturbedInput(backend, self._sample, *labels) if self._sample else None
 
 
 class _CallRequest:
     """A request of a copy: a call of a kernel."""
 
     def __init__(
-        self, kernel: Lifting, trust_inputs: bool, args: tuple, called_at: Place
+        self, kernel: Lifting, trust_inputs: bool, args: tuple, called_at: CallPlace
     ) -> None:
         self.kernel, self.trust_inputs, self.args = kernel, trust_inputs, args
         self.called_at = called_at
@@ -306,7 +306,7 @@ class _RoundingRequest:
 
     name, action = "quantize", "rounds numbers"
 
-    def __init__(self, values: np.ndarray, backend: Backend, place: Place) -> None:
+    def __init__(self, values: np.ndarray, backend: Backend, place: CallPlace) -> None:
         self.values, self.backend, self.place = values, backend, place
 
 
