@@ -104,7 +104,7 @@ _FLOAT_KINDS = {
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RooflineEstimate:
     """A modelled time; not a measurement.
 
     Args:
@@ -155,7 +155,7 @@ class Estimate:
         title = MACHINES[self.machine].title
         return f"modelled by roofline: {self.backend} on the {title}, {self.bound}-bound"
 
-    def times(self, other: Estimate) -> float:
+    def times(self, other: RooflineEstimate) -> float:
         """Modelled time as a multiple of another modelled time."""
         return self.seconds_modelled / other.seconds_modelled
 
@@ -185,7 +185,12 @@ class Estimate:
         )
 
 
-def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu370") -> Estimate:
+Estimate = RooflineEstimate  # its name in older pickles
+
+
+def roofline(
+    work: Work, machine: str = "mlu370", backend: str | Backend = "mlu370"
+) -> RooflineEstimate:
     """The modelled time of some work on a machine at its published peak rates.
 
     max(flops / float rate + int_ops / integer rate, bytes / the vendor's bandwidth)
@@ -196,7 +201,7 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
         backend: the arithmetic; it decides which rates hold.
 
     Returns:
-        An Estimate, whose text and rows say "modelled".
+        A RooflineEstimate, whose text and rows say "modelled".
 
     Raises:
         InputError: unknown machine; an arithmetic that the machine does not have.
@@ -218,14 +223,14 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
     described = None if bandwidth is None else work.bytes_moved / bandwidth.per_second
     ridge = work.operations / (compute * row.bandwidth.per_second) if used else 0.0
     assumptions = tuple(_assumptions(work, [rate for _, rate in used]))
-    return Estimate(
+    return RooflineEstimate(
         row.name, resolved.name, work, compute, memory, ridge, assumptions, described
     )
 
 
 def modelled(
     kernel: Callable, *args: Any, backend: str | Backend = "mlu370", machine: str = "mlu370"
-) -> Estimate:
+) -> RooflineEstimate:
     """The roofline estimate of a kernel, from the operations that the engine counts in a run.
 
     Args:
@@ -234,7 +239,7 @@ def modelled(
         backend, machine: as in `roofline`.
 
     Returns:
-        An Estimate.
+        A RooflineEstimate.
 
     Raises:
         LiftError: the kernel cannot be lifted or profiled.
@@ -257,7 +262,7 @@ def relative_seconds(formats: Iterable[str], machine: str) -> list[float] | None
     return seconds
 
 
-def table(estimates: Iterable[Estimate]) -> str:
+def table(estimates: Iterable[RooflineEstimate]) -> str:
     """Estimates as lines of text under a heading."""
     lines = ["modelled by roofline from published peak figures; not measured"]
     lines += [f"  {estimate}" for estimate in estimates]

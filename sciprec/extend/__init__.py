@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.report.section import Subject as Subject
     from sciprec.report.section import page_section as page_section
     from sciprec.results.comparison.pointwise.error_metrics import metric as metric
-    from sciprec.results.comparison.pointwise.pairing import Pair as Pair
+    from sciprec.results.comparison.pointwise.pairing import VariablePair as VariablePair
     from sciprec.results.output.stated import stated as stated
     from sciprec.scenario.loading import Scenario as Scenario
     from sciprec.scenario.variant import Variant as Variant
@@ -48,4 +48,4 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.workbench.kinds import register as register
 
 if not TYPE_CHECKING:  # a checker knows the names above, and no others
-    __all__, __getattr__, __dir__ = names_of("sciprec.extend")
+    __all__, __getattr__, __dir__ = names_of("sciprec.extend", Pair="VariablePair")

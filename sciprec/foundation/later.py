@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from sciprec.foundation.interrupts import deferred_interrupts
+from sciprec.foundation.moved import renamed
 
 _FOR_CHECKERS = re.compile(r"^    from (sciprec[\w.]*) import (\w+) as \2$", re.M)
 
@@ -31,9 +32,15 @@ def imported(module: str) -> ModuleType:
         return importlib.import_module(module)
 
 
-def names_of(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+def names_of(
+    package: str, **older: str
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """`__all__`, `__getattr__` and `__dir__` of a package whose source names, for type checkers
     alone, what it gives: each is imported when it is asked for, and so are the packages in it.
+
+    Args:
+        package: its name.
+        older: names that it gave before, each with that of today; they give a warning, once.
     """
     source = inspect.getsource(sys.modules[package])
     modules = {name: module for module, name in _FOR_CHECKERS.findall(source) if module != package}
@@ -41,6 +48,10 @@ def names_of(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[]
     def attribute(name: str) -> Any:
         if name in modules:
             return getattr(imported(modules[name]), name)
+        if name in older:
+            result = renamed(f"{package}.{name}", f"{package}.{older[name]}")
+            vars(sys.modules[package])[name] = result
+            return result
         if not name.startswith("_"):
             with contextlib.suppress(ModuleNotFoundError):
                 return imported(f"{package}.{name}")

@@ -6,7 +6,7 @@ from sciprec.foundation.later import names_of
 
 if TYPE_CHECKING:
     from sciprec.cost.peak_rates import MACHINES as MACHINES
-    from sciprec.cost.peak_rates import Estimate as Estimate
+    from sciprec.cost.peak_rates import RooflineEstimate as RooflineEstimate
     from sciprec.cost.peak_rates import modelled as modelled
     from sciprec.cost.peak_rates import roofline as roofline
     from sciprec.cost.work import Work as Work
@@ -22,4 +22,4 @@ if TYPE_CHECKING:
     from sciprec.machine.updates import rescaled_update as rescaled_update
     from sciprec.workbench.batch.modes import in_force as in_force
 
-__all__, __getattr__, __dir__ = names_of("sciprec.machine")
+__all__, __getattr__, __dir__ = names_of("sciprec.machine", Estimate="RooflineEstimate")

@@ -37,6 +37,15 @@ def test_a_room_has_a_rule_in_one_sentence(folder):
         assert sentence.endswith(".") and ". " not in sentence
 
 
+def test_a_class_name_means_one_thing():
+    places = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{path.name}, line {node.lineno}")
+    assert len(places) > 500 and not {n: of for n, of in places.items() if len(of) > 1}
+
+
 def test_no_module_has_the_name_of_a_public_function():
     """An import of the module would hide the function in the package that gives both."""
     looked_at = 0

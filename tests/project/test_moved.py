@@ -57,6 +57,25 @@ def test_a_public_name_of_before_is_what_it_was(name):
     del vars(sciprec)[name]
 
 
+@pytest.mark.parametrize(
+    ("room", "old", "new", "module"),
+    [
+        ("sciprec.extend", "Pair", "VariablePair", "sciprec.results.comparison.pointwise.pairing"),
+        ("sciprec.machine", "Estimate", "RooflineEstimate", "sciprec.cost.peak_rates"),
+    ],
+)
+def test_an_older_name_of_a_room_warns_once_and_is_that_of_today(room, old, new, module):
+    given = importlib.import_module(room)
+    vars(given).pop(old, None)
+    with pytest.warns(DeprecationWarning, match=f"'{room}.{old}' is '{room}.{new}' now") as told:
+        found = getattr(given, old), getattr(given, old)
+    assert found == (getattr(given, new),) * 2 and len(told) == 1
+    assert told[0].filename == __file__ and old not in (*given.__all__, *dir(given))
+    older = pickle.dumps(found[0], 0).replace(f"\n{new}\n".encode(), f"\n{old}\n".encode())
+    assert f"{module}\n{old}".encode() in older and pickle.loads(older) is found[0]
+    del vars(given)[old]
+
+
 def test_a_pickle_with_an_older_name_opens():
     text = pickle.dumps(sciprec.InputError("said"), protocol=0)
     old = text.replace(b"sciprec.foundation.errors", b"sciprec.errors")

@@ -9,7 +9,7 @@ import xarray as xr
 
 from sciprec.foundation.errors import InputError
 from sciprec.results.comparison import compare, metrics
-from sciprec.results.comparison.pointwise.pairing import Pair, pair
+from sciprec.results.comparison.pointwise.pairing import VariablePair, pair
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import judge
 
@@ -17,7 +17,7 @@ from sciprec.results.comparison.verdicts import judge
 def pair_of(golden, actual, weights=1.0, scale=None):
     """A pair of plain arrays."""
     golden, actual = np.asarray(golden, float), np.asarray(actual, float)
-    return Pair("x", "m", golden, actual, np.asarray(weights, float), scale)
+    return VariablePair("x", "m", golden, actual, np.asarray(weights, float), scale)
 
 
 @pytest.fixture

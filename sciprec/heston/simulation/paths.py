@@ -108,7 +108,7 @@ def estimate(
         threads: blocks that are simulated at a time; changes no bit.
 
     Returns:
-        An Estimate.
+        PriceEstimates.
 
     Raises:
         InputError: an argument outside its domain.
@@ -205,7 +205,7 @@ def combine(
     model: Model, payoffs: European | Sequence[European], results: Sequence[BlockSums], *,
     n_steps: int,
 ) -> PriceEstimates:  # fmt: skip
-    """Add the sums of all blocks, exactly and so in any order, into an Estimate.
+    """Add the sums of all blocks, exactly and so in any order, into PriceEstimates.
 
     Args:
         results: BlockSums of every block.

@@ -36,7 +36,7 @@ from sciprec.results.comparison.pointwise.change import BEYOND_NOISE, Change
 from sciprec.results.comparison.pointwise.error_metrics import Metric, metrics, refined
 from sciprec.results.comparison.pointwise.number_format import NumberFormat, Packing
 from sciprec.results.comparison.pointwise.pairing import (
-    Pair,
+    VariablePair,
     other_shapes,
     pair,
     shape_phrases,
@@ -465,7 +465,7 @@ def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str,
     return _errors(at_end, [tolerance])[tolerance["metric"]]
 
 
-def _row(compared: Pair, stated: list[dict[str, Any]]) -> ComparisonRow:
+def _row(compared: VariablePair, stated: list[dict[str, Any]]) -> ComparisonRow:
     """Metrics and counts of one pair."""
     errors = _errors(compared, stated)
     verdict = (
@@ -479,7 +479,7 @@ def _row(compared: Pair, stated: list[dict[str, Any]]) -> ComparisonRow:
     )  # fmt: skip
 
 
-def _errors(compared: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _errors(compared: VariablePair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
     errors = {name: m.compute(compared) for name, m in metrics().items()}
     for tolerance in stated:
@@ -508,7 +508,7 @@ def _row_as_dict(row: ComparisonRow) -> dict[str, Any]:
     return vars(row) | nested
 
 
-def _packing_notes(both: Pair) -> tuple[str, ...]:
+def _packing_notes(both: VariablePair) -> tuple[str, ...]:
     """Sentences on the largest error against the steps in which a file packs a variable, and on
     numbers that wrapped around there: one for each packing.
     """

@@ -13,7 +13,7 @@ import xarray as xr
 from sciprec.results.comparison.evidence.growth_laws import ErrorGrowth, growth_laws
 from sciprec.results.comparison.pointwise.error_metrics import ratio
 from sciprec.results.comparison.pointwise.number_format import SEVERAL, number_format
-from sciprec.results.comparison.pointwise.pairing import Pair, pair
+from sciprec.results.comparison.pointwise.pairing import VariablePair, pair
 
 SECONDS_PER_DAY = 86_400.0
 CLOSE_SCATTER = 0.1
@@ -22,13 +22,13 @@ POWER_TOLERANCE = 0.1
 LEAST_INCREASE = 10.0
 
 
-def errors_along(pair: Pair) -> np.ndarray:
+def errors_along(pair: VariablePair) -> np.ndarray:
     """The relative l2 error at each place of the first axis, (n,); NaN where nothing is finite."""
     each = (pair.at(i) for i in range(np.shape(pair.run)[0]))
     return np.array([_relative_l2(p) if p.finite.any() else math.nan for p in each])
 
 
-def _relative_l2(compared: Pair) -> float:
+def _relative_l2(compared: VariablePair) -> float:
     """sqrt(sum w e^2 / sum w golden^2) of values in memory, as the metric of that name has it."""
     return ratio(
         _rms(compared.difference, compared.weight), _rms(compared.reference, compared.weight)

@@ -67,7 +67,7 @@ def change_of(
 
     Args:
         both: truth and run.
-        weights, dims, start: as in `Pair`.
+        weights, dims, start: as in `VariablePair`.
         noise: of truth's values, relative to them: u sqrt(n).
     """
     ends = _along_time(both, weights, dims)

@@ -1,7 +1,7 @@
 """Error metrics: one function each, over the finite points of a pair, registered by name.
 
-A metric is a function of a Pair with the decorator `metric`. Those of other packages are found in
-their plugins.
+A metric is a function of a VariablePair with the decorator `metric`. Those of other packages are
+found in their plugins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sciprec.results.comparison.pointwise.histograms import (
     exact_quantile,
 )
 from sciprec.results.comparison.pointwise.one_pass import HISTOGRAMS
-from sciprec.results.comparison.pointwise.pairing import Pair
+from sciprec.results.comparison.pointwise.pairing import VariablePair
 from sciprec.results.comparison.pointwise.statistics import digits_of
 
 
@@ -40,7 +40,7 @@ class Metric:
     name: str
     title: str
     absolute: bool
-    compute: Callable[[Pair], float]
+    compute: Callable[[VariablePair], float]
     of_end: bool = False
 
 
@@ -48,9 +48,9 @@ _METRICS: dict[str, Metric] = {}
 
 
 def metric(title: str, *, absolute: bool = False, of_end: bool = False) -> Callable:
-    """Register a function Pair -> float as a metric under its own name."""
+    """Register a function VariablePair -> float as a metric under its own name."""
 
-    def register(function: Callable[[Pair], float]) -> Callable[[Pair], float]:
+    def register(function: Callable[[VariablePair], float]) -> Callable[[VariablePair], float]:
         _METRICS[function.__name__] = Metric(
             function.__name__, title, absolute, function, of_end
         )
@@ -77,31 +77,31 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 @metric("largest error", absolute=True)
-def max_abs(pair: Pair) -> float:
+def max_abs(pair: VariablePair) -> float:
     """max |actual - golden|."""
     return pair.statistics.absolute["max"]
 
 
 @metric("RMS error", absolute=True)
-def rms(pair: Pair) -> float:
+def rms(pair: VariablePair) -> float:
     """sqrt(sum w (actual - golden)^2 / sum w), weighted by area where there is one."""
     return pair.statistics.absolute["rms"]
 
 
 @metric("mean error", absolute=True)
-def mean_abs(pair: Pair) -> float:
+def mean_abs(pair: VariablePair) -> float:
     """sum w |actual - golden| / sum w."""
     return pair.statistics.absolute["mean"]
 
 
 @metric("bias", absolute=True)
-def bias(pair: Pair) -> float:
+def bias(pair: VariablePair) -> float:
     """sum w (actual - golden) / sum w."""
     return pair.statistics.absolute["bias"]
 
 
 @metric("relative l2 error")
-def relative_l2(pair: Pair) -> float:
+def relative_l2(pair: VariablePair) -> float:
     """sqrt(sum w (actual - golden)^2 / sum w golden^2).
 
     Source: Williamson et al. (1992), equation 83.
@@ -110,7 +110,7 @@ def relative_l2(pair: Pair) -> float:
 
 
 @metric("relative largest error")
-def relative_max(pair: Pair) -> float:
+def relative_max(pair: VariablePair) -> float:
     """max |actual - golden| / max |golden|.
 
     Source: Williamson et al. (1992), equation 84.
@@ -119,7 +119,7 @@ def relative_max(pair: Pair) -> float:
 
 
 @metric("share of change", of_end=True)
-def share_of_change(pair: Pair) -> float:
+def share_of_change(pair: VariablePair) -> float:
     """sqrt(sum w (actual - golden)^2 / sum w (golden - golden at the first time)^2), both at the
     last stored time.
 
@@ -131,25 +131,25 @@ def share_of_change(pair: Pair) -> float:
 
 
 @metric("decimal digits")
-def decimal_digits(pair: Pair) -> float:
+def decimal_digits(pair: VariablePair) -> float:
     """-log10(relative l2 error), between 0 and the 15.95 digits of binary64."""
     return digits_of(relative_l2(pair))
 
 
 @metric("worst relative error")
-def max_relative(pair: Pair) -> float:
+def max_relative(pair: VariablePair) -> float:
     """max |(actual - golden) / golden|; infinite where something stands against a truth of 0."""
     return pair.statistics.relative["max"]
 
 
 @metric("fewest decimal digits")
-def fewest_digits(pair: Pair) -> float:
+def fewest_digits(pair: VariablePair) -> float:
     """-log10 of the largest relative error at a point, between 0 and 15.95."""
     return digits_of(max_relative(pair))
 
 
 @metric("largest error in ulps")
-def max_ulp(pair: Pair) -> float:
+def max_ulp(pair: VariablePair) -> float:
     """max |actual - golden| / ulp(golden), in the run's own number format.
 
     ulp(x) = 2^(max(exponent of x, emin) - p + 1); NaN in fixed point and for a run of several
@@ -159,13 +159,13 @@ def max_ulp(pair: Pair) -> float:
 
 
 @metric("correlation")
-def correlation(pair: Pair) -> float:
+def correlation(pair: VariablePair) -> float:
     """Pearson's correlation of run and truth, weighted; NaN where the truth hardly varies."""
     return pair.statistics.correlation
 
 
 @metric("error in standard errors")
-def standard_errors(pair: Pair) -> float:
+def standard_errors(pair: VariablePair) -> float:
     """max |actual - golden| / (standard error of golden), where the truth is a Monte Carlo mean."""
     if pair.scale is None or not pair.tally.finite:
         return math.nan
@@ -182,10 +182,10 @@ def standard_errors(pair: Pair) -> float:
     return most
 
 
-def _percentile(kind: str, percent: int) -> Callable[[Pair], float]:
+def _percentile(kind: str, percent: int) -> Callable[[VariablePair], float]:
     """The metric of one percentile of one kind of error."""
 
-    def percentile(pair: Pair) -> float:
+    def percentile(pair: VariablePair) -> float:
         return getattr(pair.statistics, kind)[f"p{percent}"]
 
     percentile.__name__ = f"p{percent}_{_SHORT[kind]}"
@@ -202,7 +202,7 @@ for _kind, _p in _PERCENTILES.values():
     metric(f"{_MEANT[_kind]}, {_p} %", absolute=_kind == "absolute")(_percentile(_kind, _p))
 
 
-def refined(name: str, pair: Pair, limit: float) -> float | None:
+def refined(name: str, pair: VariablePair, limit: float) -> float | None:
     """A percentile to the last bit, where the limit it is held against lies in its own bin.
 
     Args:
@@ -223,7 +223,7 @@ def refined(name: str, pair: Pair, limit: float) -> float | None:
     return exact_quantile(lambda: _sizes(pair, kind), histogram, percent)
 
 
-def _sizes(pair: Pair, kind: str) -> Iterator[np.ndarray]:
+def _sizes(pair: VariablePair, kind: str) -> Iterator[np.ndarray]:
     """|e| or |e / truth| of the finite pairs, block by block, as the compiled loops have them."""
     most = np.finfo(np.float64).max
     for block in pair.blocks():

@@ -51,7 +51,7 @@ _FREE = (
 
 
 @dataclass(frozen=True)
-class Pair:
+class VariablePair:
     """One variable in truth and in the run, on the same points.
 
     Args:
@@ -164,7 +164,7 @@ class Pair:
         matrix = self.tally.matrix
         return int(matrix.sum() - matrix[:INF, :INF].sum() - np.trace(matrix[INF:, INF:]))
 
-    def at(self, index: int) -> Pair:
+    def at(self, index: int) -> VariablePair:
         """The pair at one position along the first axis."""
         full = np.broadcast_to(self.weights, np.shape(self.truth))
         scale = None if self.scale is None else self.scale[index]
@@ -174,7 +174,10 @@ class Pair:
         )  # fmt: skip
 
 
-def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
+Pair = VariablePair  # its name in older pickles
+
+
+def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[VariablePair]:
     """Pair the variables of two runs by name, after checking that they lie on the same points.
 
     Points in another order, such as latitudes from north to south, are put into the truth's, and
@@ -244,7 +247,7 @@ def compared_names(dataset: xr.Dataset) -> list[str]:
     ]
 
 
-def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
+def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> VariablePair:
     """One pair, cut to the times that the run has."""
     truth, run = golden[name], actual[name]
     if "time" in truth.dims:
@@ -265,7 +268,7 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     scale = golden[error].values.astype(np.float64) if has_error else None
     packed = packing_of(run) if other is None else None
     kept_in = number_format(actual.attrs, run.dtype) if packed is None else packed.number_format
-    return Pair(
+    return VariablePair(
         name, str(truth.attrs.get("units", "")).partition(" since ")[0], truth,
         values if other is None else Converted(values, other), weights, scale,
         tuple(str(d) for d in truth.dims), kept_in,
