@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.formats.float_format import Format as Format
     from sciprec.precision.formats.rounding_rules import ROUNDINGS as ROUNDINGS
     from sciprec.precision.formats.rounding_rules import Rounding as Rounding
-    from sciprec.precision.lifting.with_rows import Rows as Rows
-    from sciprec.precision.lifting.with_rows import lift_with_rows as lift_with_rows
+    from sciprec.extend.with_rows import Rows as Rows
+    from sciprec.extend.with_rows import lift_with_rows as lift_with_rows
     from sciprec.precision.operations.operation import OPERATIONS as OPERATIONS
     from sciprec.precision.operations.operation import Operation as Operation
     from sciprec.precision.rounding.around import Around as Around

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
-from sciprec.precision.elementary.slopes import DERIVATIVES, SECANTS, secant
+from sciprec.instruments.tracing.slopes import DERIVATIVES, SECANTS, secant
 
 EXACT = {
     "exp2": lambda x: mpmath.mpf(2) ** x, "log2": lambda x: mpmath.log(x, 2),

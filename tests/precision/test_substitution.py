@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sciprec.precision.lifting.substitution import substitute
+from sciprec.climate.transform.substitution import substitute
 
 SCALE = 3.0
 

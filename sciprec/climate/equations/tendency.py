@@ -26,7 +26,7 @@ from sciprec.climate.transform.spectral import (
     round_into,
     synthesize_some,
 )
-from sciprec.precision.lifting.substitution import substitute
+from sciprec.climate.transform.substitution import substitute
 from sciprec.precision.operations.meeting import meet, new_counters
 
 

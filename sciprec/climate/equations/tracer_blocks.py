@@ -32,7 +32,7 @@ from sciprec.climate.equations.tracers import (
 )
 from sciprec.climate.transform.spectral import analyze_some, synthesize_some
 from sciprec.precision import Backend
-from sciprec.precision.lifting.substitution import substitute
+from sciprec.climate.transform.substitution import substitute
 from sciprec.precision.operations.meeting import meet
 
 DEEP = 2

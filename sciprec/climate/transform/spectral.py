@@ -47,7 +47,7 @@ from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, 
 from sciprec.foundation.errors import InputError
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.formats.backend import HandedBackend
-from sciprec.precision.lifting.substitution import substitute
+from sciprec.climate.transform.substitution import substitute
 
 GROUP = 8
 """Fields that go through both stages together: what is between stays in the second cache."""

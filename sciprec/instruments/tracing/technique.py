@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from sciprec.instruments.tracing import double_word, rows
+from sciprec.instruments.tracing import double_word, rows, slopes
 from sciprec.instruments.tracing.numbers import (
     beside_type,
     number_type,
     types_of,
     with_companion,
 )
-from sciprec.precision.elementary import slopes
 from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
 from sciprec.precision.operations.number_types import call_inlined, is_narrow
 from sciprec.precision.operations.operation import Operation
