@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.climate.equations.registry import unchanged as unchanged
     from sciprec.climate.equations.shallow_water import InitialState as InitialState
     from sciprec.climate.stepping.runge_kutta import runge_kutta as runge_kutta
+    from sciprec.extend.with_rows import Rows as Rows
+    from sciprec.extend.with_rows import lift_with_rows as lift_with_rows
     from sciprec.facets.tables import Section as Section
     from sciprec.facets.tables import key as key
     from sciprec.heston.schemes.registry import PathScheme as PathScheme
@@ -26,8 +28,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.formats.float_format import Format as Format
     from sciprec.precision.formats.rounding_rules import ROUNDINGS as ROUNDINGS
     from sciprec.precision.formats.rounding_rules import Rounding as Rounding
-    from sciprec.extend.with_rows import Rows as Rows
-    from sciprec.extend.with_rows import lift_with_rows as lift_with_rows
     from sciprec.precision.operations.operation import OPERATIONS as OPERATIONS
     from sciprec.precision.operations.operation import Operation as Operation
     from sciprec.precision.rounding.around import Around as Around

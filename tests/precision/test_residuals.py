@@ -10,8 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
 from sciprec.instruments.tracing.slopes import DERIVATIVES, SECANTS, secant
+from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
 
 EXACT = {
     "exp2": lambda x: mpmath.mpf(2) ** x, "log2": lambda x: mpmath.log(x, 2),

@@ -31,8 +31,8 @@ from sciprec.climate.equations.tracers import (
     tracer_tendency,
 )
 from sciprec.climate.transform.spectral import analyze_some, synthesize_some
-from sciprec.precision import Backend
 from sciprec.climate.transform.substitution import substitute
+from sciprec.precision import Backend
 from sciprec.precision.operations.meeting import meet
 
 DEEP = 2

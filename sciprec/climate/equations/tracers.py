@@ -25,8 +25,8 @@ from sciprec.climate.equations.share import EAST, FIRST, LAST, WEST
 from sciprec.climate.equations.spherical import inverse_cosine_squared
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.spectral import SpectralTransform
-from sciprec.foundation.portable import in_extended_precision
 from sciprec.climate.transform.substitution import substitute
+from sciprec.foundation.portable import in_extended_precision
 from sciprec.precision.registry import kernel
 
 LEVELS, TRACERS, COLUMN, FIELD, PRODUCT, WIND = range(6)

@@ -44,10 +44,10 @@ from sciprec.climate.transform.legendre_tables import (
     synthesis_table,
 )
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, real_waves
+from sciprec.climate.transform.substitution import substitute
 from sciprec.foundation.errors import InputError
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.formats.backend import HandedBackend
-from sciprec.climate.transform.substitution import substitute
 
 GROUP = 8
 """Fields that go through both stages together: what is between stays in the second cache."""

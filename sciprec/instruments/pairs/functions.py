@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 
 from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
-from sciprec.precision.elementary.bits import distinct, ufp
+from sciprec.precision.elementary.bits import distinct, two_sum, ufp
 from sciprec.precision.elementary.double_double import (
     LN2,
     LN10,
@@ -31,7 +31,6 @@ from sciprec.precision.elementary.double_double import (
     root,
     scaled,
     sincos_of,
-    sum_of,
     times,
 )
 from sciprec.precision.elementary.double_double import cosh_of as _small_cosh
@@ -193,7 +192,7 @@ def _tan(x, plain):
 
 @compiled
 def _stepped(near, step):
-    return sum_of(near, step)
+    return two_sum(near, step)
 
 
 @compiled
@@ -219,7 +218,7 @@ def _asin_of_small(x):
     near = math.asin(x[0])
     sine, cosine = sincos_of((near, 0.0))
     step = minus(x, sine)[0] / cosine[0]
-    return sum_of(near, step + 0.5 * (sine[0] / cosine[0]) * step * step)
+    return two_sum(near, step + 0.5 * (sine[0] / cosine[0]) * step * step)
 
 
 @_straight
@@ -249,7 +248,7 @@ def _atan2(x, of, plain):
     size = max(abs(x[0]), abs(of[0]))
     if not 0.0 < size < math.inf or x[0] == 0.0:
         return (plain, 0.0) if x[0] != 0.0 or of[0] >= 0.0 else _unless_plain((plain, 0.0), plain)
-    return _unless_plain(sum_of(plain, angle_left(x, of, plain)), plain)
+    return _unless_plain(two_sum(plain, angle_left(x, of, plain)), plain)
 
 
 @compiled
@@ -401,7 +400,7 @@ def _cbrt(x, plain):
     away = minus(scaled(x, 3 * exponent), times(times(size, size), size))
     step = away[0] / (3.0 * size[0] * size[0])
     step -= step * step / size[0]
-    return _unless_plain(scaled(sum_of(size[0], step), -exponent), plain)
+    return _unless_plain(scaled(two_sum(size[0], step), -exponent), plain)
 
 
 @compiled

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from sciprec.precision.compiled.lowering import helper
-from sciprec.precision.elementary.bits import two_product
+from sciprec.precision.elementary.bits import two_product, two_sum
 
 compiled = helper(error_model="numpy", nogil=True)
 
@@ -30,20 +30,12 @@ _LOG2_E = 1.4426950408889634
 
 
 @compiled
-def sum_of(x, y):
-    """x + y of two numbers (Knuth 1969)."""
-    total = x + y
-    other = total - x
-    return total, (x - (total - other)) + (y - other)
-
-
-@compiled
 def plus(x, y):
     """x + y."""
-    high, low = sum_of(x[0], y[0])
-    more, rest = sum_of(x[1], y[1])
-    high, low = sum_of(high, low + more)
-    return sum_of(high, low + rest)
+    high, low = two_sum(x[0], y[0])
+    more, rest = two_sum(x[1], y[1])
+    high, low = two_sum(high, low + more)
+    return two_sum(high, low + rest)
 
 
 @compiled
@@ -56,7 +48,7 @@ def minus(x, y):
 def times(x, y):
     """x y."""
     high, low = two_product(x[0], y[0])
-    return sum_of(high, low + (x[0] * y[1] + x[1] * y[0]))
+    return two_sum(high, low + (x[0] * y[1] + x[1] * y[0]))
 
 
 @compiled
@@ -66,7 +58,7 @@ def by(x, y):
     rest = minus(x, times((first, 0.0), y))
     second = rest[0] / y[0]
     rest = minus(rest, times((second, 0.0), y))
-    return plus(sum_of(first, second), (rest[0] / y[0], 0.0))
+    return plus(two_sum(first, second), (rest[0] / y[0], 0.0))
 
 
 @compiled
@@ -76,7 +68,7 @@ def root(x):
         return 0.0, 0.0
     first = math.sqrt(x[0])
     square = two_product(first, first)
-    return sum_of(first, minus(x, square)[0] / (2.0 * first))
+    return two_sum(first, minus(x, square)[0] / (2.0 * first))
 
 
 @compiled

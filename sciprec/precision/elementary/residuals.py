@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
-from sciprec.precision.elementary.bits import distinct, ufp
+from sciprec.precision.elementary.bits import distinct, two_sum, ufp
 from sciprec.precision.elementary.double_double import (
     HALF_LOG_2PI,
     LARGEST_ANGLE,
@@ -33,7 +33,6 @@ from sciprec.precision.elementary.double_double import (
     sincos_of,
     sinh_of,
     sinpi_of,
-    sum_of,
     times,
 )
 
@@ -177,7 +176,7 @@ def _of_acosh(x, y):
         return 0.0
     half = sinh_of((0.5 * y, 0.0))
     grown = times((2.0 * half[0], 2.0 * half[1]), half)
-    away = minus(sum_of(x, -1.0), grown)
+    away = minus(two_sum(x, -1.0), grown)
     step = away[0] / sinh_of((y, 0.0))[0]
     return step - 0.5 * step * step / math.tanh(y)
 
@@ -187,7 +186,7 @@ def _of_atanh(x, y):
     if not abs(x) < 1.0:
         return 0.0
     size = abs(x)
-    log_ratio = _log1p(by((2.0 * size, 0.0), sum_of(1.0, -size)))
+    log_ratio = _log1p(by((2.0 * size, 0.0), two_sum(1.0, -size)))
     return math.copysign(1.0, x) * _residual((0.5 * log_ratio[0], 0.5 * log_ratio[1]), abs(y))
 
 
@@ -262,7 +261,7 @@ def _of_gamma(x, y):
     if x > 0.0:
         log_gamma, divisor = log_gamma_of((x, 0.0))
         return _residual(by(exp_of(log_gamma), divisor), y)
-    log_gamma, divisor = log_gamma_of(sum_of(1.0, -x))
+    log_gamma, divisor = log_gamma_of(two_sum(1.0, -x))
     return _residual(by(times(PI, divisor), times(sinpi_of(x), exp_of(log_gamma))), y)
 
 
@@ -273,7 +272,7 @@ def _of_lgamma(x, y):
     if x > 0.0:
         log_gamma, divisor = log_gamma_of((x, 0.0))
         return _residual(minus(log_gamma, log_of(divisor)), y)
-    log_gamma, divisor = log_gamma_of(sum_of(1.0, -x))
+    log_gamma, divisor = log_gamma_of(two_sum(1.0, -x))
     sine = sinpi_of(x)
     size = by(times(PI, divisor), sine)
     size = size if size[0] > 0.0 else (-size[0], -size[1])

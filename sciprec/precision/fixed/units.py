@@ -12,6 +12,7 @@ from sciprec.foundation.arguments import Range
 from sciprec.foundation.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.literal import fixed_unit_exponent
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, operation_named
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.syntax import Site
@@ -84,10 +85,7 @@ class _Facts:
         """e of the units 2^e of some rows: the smallest whose integers hold numbers of these sizes
         after rounding, and the format's headroom.
         """
-        bits = self.bits[which]
-        fraction, exponent = np.frexp(largest)
-        full = np.ldexp(1.0, bits - 1) - 0.5  # so many units round beyond the range
-        exponents = exponent - bits + 1 + (np.ldexp(fraction, bits - 1) >= full)
+        exponents = fixed_unit_exponent(largest, self.bits[which])
         return np.clip(exponents + self.headroom[which], _LEAST, _GREATEST)
 
     def share_in_groups(self, largest: np.ndarray) -> None:

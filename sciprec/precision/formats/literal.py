@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -63,20 +64,20 @@ def round_array(values: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
     return np.array(rounded).reshape(values.shape)
 
 
-def fixed_unit_exponent(largest: float, bits: int) -> int:
+def fixed_unit_exponent(largest: Any, bits: Any) -> Any:
     """e of the smallest unit 2^e whose integers of `bits` bits hold numbers up to `largest` after
-    rounding.
+    rounding; of numbers or of arrays.
     """
-    fraction, exponent = math.frexp(largest)
-    full = 2.0 ** (bits - 1) - 0.5  # the least number of units that rounds beyond the range
-    return exponent - bits + 1 + (fraction * 2.0 ** (bits - 1) >= full)
+    fraction, exponent = np.frexp(largest)
+    full = np.ldexp(1.0, bits - 1) - 0.5  # the least number of units that rounds beyond the range
+    return exponent - bits + 1 + (np.ldexp(fraction, bits - 1) >= full)
 
 
 def _round_fixed(x: float, largest: float, arithmetic: Arithmetic) -> float:
     """x rounded to nearest, in the finest unit that holds `largest`."""
     if x == 0.0 or not math.isfinite(x):
         return x
-    unit = Fraction(2) ** fixed_unit_exponent(abs(largest), arithmetic.format.bits)
+    unit = Fraction(2) ** int(fixed_unit_exponent(abs(largest), arithmetic.format.bits))
     return float(round(Fraction(x) / unit) * unit)
 
 

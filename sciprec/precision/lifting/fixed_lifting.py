@@ -443,9 +443,8 @@ class _Room:
 
 def _copied_into(values: np.ndarray, before: object) -> np.ndarray:
     """A copy of an array, in another one where that has the same shape and type."""
-    if not isinstance(before, np.ndarray) or before.dtype != values.dtype:
-        return values.copy()
-    if before.shape != values.shape:
+    alike = isinstance(before, np.ndarray) and before.dtype == values.dtype
+    if not alike or before.shape != values.shape:
         return values.copy()
     before[...] = values
     return before

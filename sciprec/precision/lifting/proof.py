@@ -49,8 +49,6 @@ OF_A_FUNCTION = 20
 """Operations that an elementary function counts for."""
 LARGEST_SHARE = 0.1
 """Of a call's time, for the pass over its arguments: what is saved is a fifth to a half of it."""
-
-
 SIGNS = ("copysign", "signbit")
 """Functions by which a NaN's sign gets into a number."""
 
@@ -101,14 +99,11 @@ def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
 def _apart(value: Any) -> bool:
     """Whether arrays in an argument, or tuples of them, share no memory but element by element."""
     return all(
-        first.dtype == second.dtype and (_start(first) - _start(second)) % first.itemsize == 0
+        first.dtype == second.dtype
+        and (first.ctypes.data - second.ctypes.data) % first.itemsize == 0
         for first, second in itertools.combinations(arrays_of(value), 2)
         if np.may_share_memory(first, second)
     )
-
-
-def _start(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
 
 
 def loads_matter(sites: Sequence[Site]) -> bool:

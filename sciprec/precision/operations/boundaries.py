@@ -265,36 +265,28 @@ def ordered(ops: Evaluation):
     return viewed(ops, "an order")
 
 
-def closed(ops: Evaluation):
-    """closed(x): what a function of a program with a table gives back: (x, its marks)."""
+@intrinsic
+def closed(typingctx, x):
+    """What a function of a program with a table gives back: (x, its marks)."""
+    kind = types.unliteral(x)
+    pair = types.Tuple([kind, types.int64])
 
-    @intrinsic
-    def closed(typingctx, x):
-        kind = types.unliteral(x)
-        pair = types.Tuple([kind, types.int64])
+    def codegen(context, b, signature, args):
+        value = context.cast(b, args[0], signature.args[0], kind)
+        result = context.make_tuple(b, pair, [value, b.load(marks_slot(b))])
+        return impl_ret_borrowed(context, b, pair, result)
 
-        def codegen(context, b, signature, args):
-            value = context.cast(b, args[0], signature.args[0], kind)
-            result = context.make_tuple(b, pair, [value, b.load(marks_slot(b))])
-            return impl_ret_borrowed(context, b, pair, result)
-
-        return pair(x), codegen
-
-    return closed
+    return pair(x), codegen
 
 
-def opened(ops: Evaluation):
-    """opened(pair): the value that a call gave; its marks become the caller's."""
+@intrinsic
+def opened(typingctx, pair):
+    """The value that a call gave; its marks become the caller's."""
 
-    @intrinsic
-    def opened(typingctx, pair):
-        def codegen(context, b, signature, args):
-            value = take_marks(b, args[0])
-            return impl_ret_borrowed(context, b, pair[0], value)
+    def codegen(context, b, signature, args):
+        return impl_ret_borrowed(context, b, pair[0], take_marks(b, args[0]))
 
-        return pair[0](pair), codegen
-
-    return opened
+    return pair[0](pair), codegen
 
 
 def take_marks(b, value):
@@ -303,22 +295,17 @@ def take_marks(b, value):
     return b.extract_value(value, 0)
 
 
-def kept(ops: Evaluation):
-    """kept(key, pair): the value that a chunk of a parallel loop gave, as a tuple; its marks go
-    into the row at key.
+@intrinsic
+def kept(typingctx, key, pair):
+    """The value that a chunk of a parallel loop gave, as a tuple; its marks go into the row at key.
     """
 
-    @intrinsic
-    def kept(typingctx, key, pair):
-        def codegen(context, b, signature, args):
-            marks = b.extract_value(args[1], 1)
-            b.atomic_rmw("or", word_at(b, args[0], SATURATED, I64), marks, "monotonic")
-            value = b.extract_value(args[1], 0)
-            return impl_ret_borrowed(context, b, pair[0], value)
+    def codegen(context, b, signature, args):
+        marks = b.extract_value(args[1], 1)
+        b.atomic_rmw("or", word_at(b, args[0], SATURATED, I64), marks, "monotonic")
+        return impl_ret_borrowed(context, b, pair[0], b.extract_value(args[1], 0))
 
-        return pair[0](key, pair), codegen
-
-    return kept
+    return pair[0](key, pair), codegen
 
 
 def filling(ops: Evaluation):
@@ -393,7 +380,7 @@ BOUNDARIES = {
     for made in (
         *(enter, taken, item, trusted, changed, viewed, ordered, returned),
         *(stores.leave, stores.stored, stores.put),
-        *(closed, opened, kept, filling, held),
+        *(filling, held),
     )
 }
 """Operation -> what makes it for the operations of a backend."""

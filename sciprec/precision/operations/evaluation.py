@@ -388,11 +388,9 @@ class Evaluation:
         if self.compute.ask:
             return self.compute.ask(b, f"number {float(value).hex()}")
         constant = ir.Constant(self.kind, value)
-        return (
-            opaque(b, f"sciprec.{self.kind}.{float(value).hex()}", constant)
-            if self.word
-            else constant
-        )
+        if not self.word:
+            return constant
+        return opaque(b, f"sciprec.{self.kind}.{float(value).hex()}", constant)
 
     def rounded_number(self, b, value: float, role: Native):
         """A constant, rounded to the format of a role."""

@@ -59,14 +59,6 @@ _running_sum = helper(distinct(lambda a: np.cumsum(a), "running_sum"))
 _range = helper(distinct(lambda start, stop, step: np.arange(start, stop, step), "range"))
 
 
-def _sums_along(axis: int):
-    return helper(distinct(lambda a: np.sum(a, axis), f"along_{axis}"))
-
-
-def _running_sums_along(axis: int):
-    return helper(distinct(lambda a: np.cumsum(a, axis), f"along_{axis}"))
-
-
 @cache
 def _to_the_power(exponent: int):
     return helper(distinct(lambda x: x**exponent, f"to_{exponent}"))
@@ -227,16 +219,17 @@ class Operations(Evaluation):
 
     def total_along(self, axis: int):
         """total_along(kernel, array): np.sum along an axis; of integers, Numba's own."""
-        return self._along(axis, _sums_along(axis), keeps_axis=False)
+        return self._along(axis, lambda a: np.sum(a, axis), keeps_axis=False)
 
     def running_sum_along(self, axis: int):
         """running_sum_along(kernel, array): np.cumsum along an axis; of integers, Numba's own."""
-        return self._along(axis, _running_sums_along(axis), keeps_axis=True)
+        return self._along(axis, lambda a: np.cumsum(a, axis), keeps_axis=True)
 
     def _along(self, axis: int, native, keeps_axis: bool):
         """reduction(kernel, array) along an axis: kernel(array, axis), or, with the shape that is
         left, kernel(array, shape, axis).
         """
+        native_one = helper(distinct(native, f"along_{axis}"))
 
         def resolve(typingctx, key, function, x):
             if not isinstance(x, types.Array) or not -x.ndim <= axis < x.ndim:
@@ -249,8 +242,8 @@ class Operations(Evaluation):
                     0, lambda context, b, value: _shape_without(context, b, x, value, position)
                 )
                 kinds.insert(1, types.UniTuple(types.intp, x.ndim - 1))
-            native_one = native if is_whole(x.dtype) else None
-            return self._kernel_or(typingctx, native_one, function, key, [x], kinds, place)
+            of_integers = native_one if is_whole(x.dtype) else None
+            return self._kernel_or(typingctx, of_integers, function, key, [x], kinds, place)
 
         return self.intrinsic(2, resolve)
 
@@ -413,6 +406,8 @@ class Operations(Evaluation):
 
 MAKERS: Mapping[str, Callable] = {
     **boundaries.BOUNDARIES, **complex_numbers.OWN, "cast_to": casts.cast_to,
+    "closed": lambda _: boundaries.closed, "opened": lambda _: boundaries.opened,
+    "kept": lambda _: boundaries.kept,
     "cast": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), None, "float", True),
     "conj": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), operator.pos, "conj"),
     "literal": lambda ops: lambda text: quiet(boundaries.literal(ops, text)),

@@ -327,8 +327,6 @@ NOTHING = Operation("", 1, work=0)
 METHODS = frozenset(row.method for row in OPERATIONS.values()) - {""}
 """The operations that techniques of rounding have as methods."""
 
-
-
 _WITH_A_NUMBER = {"power": "pow", "power_of": "pow", "times": "mul", "over": "div"}
 """Operation that has a number in its name -> the one that it is."""
 

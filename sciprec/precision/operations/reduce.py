@@ -14,7 +14,6 @@ the first term to the last. Neither depends on threads or on the memory layout.
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
 from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
@@ -22,6 +21,7 @@ from numba.extending import intrinsic
 from sciprec.foundation.errors import InputError
 from sciprec.precision.operations.by_type import COMPLEX_BLOCK, sum_block, zeros_for
 from sciprec.precision.registry import kernel
+from sciprec.precision.rounding.words import call
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -46,15 +46,9 @@ def _fused(typingctx, x, y, z):
             )
 
     def codegen(context, builder, signature, args):
-        double = ir.DoubleType()
-        kind = ir.FunctionType(double, [double] * 3)
-        cast = [
-            context.cast(builder, a, t, types.float64)
-            for a, t in zip(args, signature.args, strict=True)
-        ]
-        return builder.call(builder.module.declare_intrinsic("llvm.fma", [double], kind), cast)
+        return call(builder, "fma", *args)
 
-    return types.float64(x, y, z), codegen
+    return types.float64(*[types.float64] * 3), codegen
 
 
 @njit(forceinline=True)

@@ -130,7 +130,6 @@ def of_method(attribute: str, digest: str):
                 f"{x} is given, and its method {attribute} is called; the kernel's module names "
                 "another class that has it: name this one there, too"
             )
-        signature, codegen = identity(x, None)
-        return signature, codegen
+        return identity(x, None)
 
     return checked

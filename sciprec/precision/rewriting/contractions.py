@@ -235,7 +235,8 @@ class _Kernel:
 
     def _begins(self, update: Contraction) -> Callable[[ast.AST], bool]:
         """Whether a node of the source gives a sum, or an element of its array, another value."""
-        base, own_stores = root_of(update.target), self._own(update)
+        base = root_of(update.target)
+        own_stores = {id(u.target) for u in self.updates.values() if u.text == update.text}
 
         def begins(node) -> bool:
             if isinstance(node, (ast.Name, ast.Subscript)) and isinstance(node.ctx, ast.Store):
@@ -245,10 +246,6 @@ class _Kernel:
             return False
 
         return begins
-
-    def _own(self, update: Contraction) -> set[int]:
-        """The targets of all updates of a sum."""
-        return {id(u.target) for u in self.updates.values() if u.text == update.text}
 
     def is_contraction(self, scope: ast.AST, updates: list[Contraction]) -> bool:
         """Whether updates, all of one sum in its scope, are what the rules say."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from sciprec.precision.operations.objects import fields_of, is_object, object_with
 from sciprec.precision.rewriting.syntax import LiftError
@@ -210,8 +211,8 @@ def _copied(a, wide: np.dtype):
 def _regions(args: tuple) -> list[list]:
     """[first address, last, arrays] of the memory of arrays, in ascending order."""
     regions: list[list] = []
-    for array in sorted(arrays_of(args), key=_first_address):
-        first, last = _first_address(array), _last_address(array)
+    for array in sorted(arrays_of(args), key=lambda a: byte_bounds(a)[0]):
+        first, last = byte_bounds(array)[0], byte_bounds(array)[1] - 1
         if regions and first <= regions[-1][1]:
             regions[-1][1] = max(last, regions[-1][1])
             regions[-1][2].append(array)
@@ -225,16 +226,6 @@ def arrays_of(value) -> list[np.ndarray]:
     if isinstance(value, tuple):
         return [array for item in value for array in arrays_of(item)]
     return [value] if isinstance(value, np.ndarray) and value.size else []
-
-
-def _first_address(a: np.ndarray) -> int:
-    steps = zip(a.shape, a.strides, strict=True)
-    return a.ctypes.data + sum((n - 1) * step for n, step in steps if step < 0)
-
-
-def _last_address(a: np.ndarray) -> int:
-    steps = zip(a.shape, a.strides, strict=True)
-    return a.ctypes.data + sum((n - 1) * step for n, step in steps if step > 0) + a.itemsize - 1
 
 
 def _replaced(value, replacement: Callable[[Any], Any]):

@@ -49,20 +49,15 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     reductions = _reductions(rewriter, node)
     captured = _captured(rewriter, node, {r.variable for r in reductions})
     chunk = _chunk(rewriter, node, reductions, captured)
-    ends = [rewriter.visit(a) for a in node.iter.args]
-    start, stop, step = (
-        (ast.Constant(0), ends[0], ast.Constant(1))
-        if len(ends) == 1
-        else (*ends, ast.Constant(1))[:3]
-    )
+    ends = [ast.unparse(rewriter.visit(a)) for a in node.iter.args]
+    start, stop, step = ("0", *ends, "1") if len(ends) == 1 else (*ends, "1")[:3]
     stem = rewriter.fresh("p")
     head = parse(
-        f"{stem}_start = A\n{stem}_step = C\n"
-        f"{stem}_total = sp_greater(0, (B - {stem}_start + {stem}_step"
+        f"{stem}_start = {start}\n{stem}_step = {step}\n"
+        f"{stem}_total = sp_greater(0, (({stop}) - {stem}_start + {stem}_step"
         f" - (1 if {stem}_step > 0 else -1)) // {stem}_step)\n"
         f"{stem}_count = sp_lesser({stem}_total, {CHUNKS})\n"
     ).body
-    head = [_Replace({"A": start, "B": stop, "C": step}).visit(s) for s in head]
     key = ["sp_key"] if program.keyed else []
     if program.random:
         site = rewriter.add_site(node, "prange")
@@ -128,16 +123,6 @@ def _region(rewriter, parameters: list[str], parts: list[str], stem: str, call: 
         lines += [f"    for {stem}_c in sp_prange({stem}_count):", f"        {call}"]
     program.add_definition(parse("\n".join(lines)).body[0], parallel=True)
     return identifier
-
-
-class _Replace(ast.NodeTransformer):
-    """Puts expressions in the place of marker names."""
-
-    def __init__(self, expressions: dict[str, ast.expr]):
-        self.expressions = expressions
-
-    def visit_Name(self, node):
-        return self.expressions.get(node.id, node)
 
 
 def _check(rewriter, node) -> None:

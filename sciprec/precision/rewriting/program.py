@@ -200,10 +200,6 @@ class Program:
         apart = f"{label}: {operation} in {at.lineno}, {at.col_offset}"  # type: ignore[attr-defined]
         return apart if self.numbers.sums_apart else label
 
-    def place(self, function) -> tuple[str, int]:
-        """File name and first line of a kernel, for messages and sites."""
-        return place_of(function)
-
     def source_text(self, function, node) -> str:
         """The source of an expression that stands on one line, else ""."""
         if not self.rows or getattr(node, "end_lineno", 0) != getattr(node, "lineno", -1):
@@ -219,7 +215,7 @@ class Program:
         engine's own kernels, which nobody has written.
         """
         return {
-            identifier: "kernel '{}' ({}, line {})".format(function.__name__, *self.place(function))
+            identifier: "kernel '{}' ({}, line {})".format(function.__name__, *place_of(function))
             for function, identifier in self._names.items()
             if is_users(function)
         }
@@ -582,7 +578,7 @@ class Program:
         """The site of something that happens where the kernel is entered; where an argument has a
         format, that is on the first line.
         """
-        line, code = self.place(self.kernel)[1], self.kernel.__code__
+        line, code = place_of(self.kernel)[1], self.kernel.__code__
         number = self.add_site(Site(self.kernel.__name__, line, 0, operation, text))
         if operation == self.numbers.narrowing:
             first = self.sources[code].splitlines()[0].strip()

@@ -31,6 +31,7 @@ from sciprec.precision.rewriting import (
 )
 from sciprec.precision.rewriting.advice import CONSTRUCTS
 from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.sources import place_of
 from sciprec.precision.rewriting.syntax import (
     LiftError,
     Site,
@@ -83,13 +84,14 @@ class Rewriter(ast.NodeTransformer):
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         self.program, self.function, self.tree = program, function, tree
         self.namespace = namespace
-        self.file, self.first = program.place(function)
+        self.file, self.first = place_of(function)
         self.local = {a.arg for a in arguments_of(tree)} | stored_names(tree.body)
         self.counts = statements.counts(tree)
         self.types = casts.local_types(tree, namespace, self.local)
         self.contractions: dict[ast.AST, contractions.Contraction] = {}
         if program.contracts(function):
-            self.contractions = contractions.contractions(tree, self._is_fma)
+            is_fma = partial(contractions.is_fma, self)
+            self.contractions = contractions.contractions(tree, is_fma)
         self.at: Any = tree
         self.label = tree.name
         self.key = "sp_key"
@@ -112,9 +114,6 @@ class Rewriter(ast.NodeTransformer):
             if around is not None:
                 rewrite = partial(around, self, rewrite=rewrite)
         return rewrite(node)
-
-    def _is_fma(self, function: ast.expr) -> bool:
-        return contractions.is_fma(self, function)
 
     # ---- words ---------------------------------------------------------------------------------
 

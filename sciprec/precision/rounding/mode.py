@@ -107,18 +107,13 @@ def call_in_mode(word: int, arity: int):
         resolved = function.get_call_type(typingctx, arguments, {})
 
         def codegen(context, builder, signature, args):
-            called = _compiled(signature.args[0], resolved)
-            context.add_linking_libs([called.library])
-            return _guarded_call(context, builder, signature, args, resolved, word)
+            compiled = function.dispatcher.overloads[tuple(resolved.args)]
+            context.add_linking_libs([compiled.library])
+            return _guarded_call(context, builder, signature, args, resolved, compiled, word)
 
         return resolved.return_type(function, *arguments), codegen
 
     return intrinsic_of_operands(1 + arity, resolve)
-
-
-def _compiled(function, resolved):
-    """The compiled function for a call of a jitted function."""
-    return function.dispatcher.overloads[tuple(resolved.args)]
 
 
 def put_caller_in_mode(module, kind, name: str, caller: str, word: int) -> None:
@@ -147,13 +142,11 @@ def _changed(builder, word: int):
     return saved
 
 
-def _guarded_call(context, builder, signature, args, resolved, word: int):
-    function, *arguments = signature.args
-    compiled = _compiled(function, resolved)
+def _guarded_call(context, builder, signature, args, resolved, compiled, word: int):
     callee = context.declare_function(builder.module, compiled.fndesc)
     values = [
         context.cast(builder, value, source, target)
-        for value, source, target in zip(args[1:], arguments, resolved.args, strict=True)
+        for value, source, target in zip(args[1:], signature.args[1:], resolved.args, strict=True)
     ]
     word = word if available() else 0
     if word:

@@ -413,9 +413,6 @@ class Noisy(Stochastic):
         r, error = self.fused(b, x, y, z, exact_product=False)
         return self._rounded(b, r, error, draw=draw, moved=b.fadd(moved, of_z))
 
-    def sum_of_binary64(self, b, x, y, *, draw):
-        return self._rounded(b, *two_sum(b, x, y), draw=draw)
-
     def from_integer(self, b, i, signed, *, draw):
         """Round to nearest, as all conversions do."""
         return self.from_binary64(b, (b.sitofp if signed else b.uitofp)(i, F64), draw=draw)
