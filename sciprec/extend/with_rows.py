@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_ba
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted, function_of
 from sciprec.precision.rewriting.build import Build
+from sciprec.precision.rewriting.observer import Observer
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.around import Around
-from sciprec.precision.rounding.variant import VARIANTS, RowVariant
+from sciprec.precision.rounding.variant import RowVariant
 
 _WORD_BYTES = 8
 
@@ -32,6 +33,19 @@ class Rows:
 
     words: int
     around: type[Around]
+
+
+@dataclass(frozen=True)
+class _SideBySide:
+    """Make the roundings of some rows around another, their words side by side in a row."""
+
+    rows: tuple[Rows, ...]
+
+    def __call__(self, base: Any) -> Any:
+        first = 0
+        for row in self.rows:
+            base, first = row.around(base, first), first + row.words
+        return base
 
 
 class LiftedWithRows(Lifted):
@@ -68,10 +82,11 @@ class LiftedWithRows(Lifted):
 
 
 def lift_with_rows(
-    kernel: Callable[..., Any], backend: str | Backend, *rows: Rows
-) -> LiftedWithRows:
+    kernel: Callable[..., Any], backend: str | Backend, *rows: Rows,
+    observers: Sequence[Observer] = (),
+) -> LiftedWithRows:  # fmt: skip
     """Lift a kernel as `lift` does, on one thread, with rows that roundings around the arithmetic's
-    own write: of several the first one stands nearest to it.
+    own write: of several the first one stands nearest to it. Observers put calls into it, too.
 
     Raises:
         InputError: the arithmetic has rows itself, or draws random bits.
@@ -86,25 +101,13 @@ def lift_with_rows(
             "for each role, without random bits"
         )
     function = function_of(kernel, "it")
-    program = Program(function, arithmetic, Build(variant=_variant(rows)))
-    again = partial(_lifted_again, backend=arithmetic, rows=rows)
+    row_bytes = _WORD_BYTES * sum(r.words for r in rows)
+    variant = RowVariant("", row_bytes, _SideBySide(rows), own=True)
+    program = Program(function, arithmetic, Build(variant=variant, observers=tuple(observers)))
+    again = partial(_lifted_again, backend=arithmetic, rows=rows, observers=observers)
     return LiftedWithRows(function, arithmetic, program, module_of(program), 0, again)
 
 
-def _lifted_again(kernel, backend: Backend, rows: tuple[Rows, ...]) -> LiftedWithRows:
-    return lift_with_rows(kernel, backend, *rows)
+def _lifted_again(kernel, backend: Backend, rows: tuple[Rows, ...], observers) -> LiftedWithRows:
+    return lift_with_rows(kernel, backend, *rows, observers=observers)
 
-
-@cache
-def _variant(rows: tuple[Rows, ...]) -> RowVariant:
-    """The variant of these rows, whose words stand side by side."""
-    firsts = [sum(r.words for r in rows[:n]) for n in range(len(rows))]
-
-    def around(base: Any) -> Any:
-        pairs = zip(rows, firsts, strict=True)
-        return reduce(lambda inner, pair: pair[0].around(inner, pair[1]), pairs, base)
-
-    name = f"rows {len(VARIANTS)}"
-    words = sum(r.words for r in rows)
-    VARIANTS[name] = RowVariant(name, _WORD_BYTES * words, around, own=True)
-    return VARIANTS[name]

@@ -105,3 +105,27 @@ def test_functions_as_arguments_and_other_objects_are_refused():
         lift_with_rows(calls, "fp16", COUNTING)
     with pytest.raises(sciprec.LiftError, match="the kernel is a int; it takes a Python function"):
         lift_with_rows(3, "fp16", COUNTING)
+
+
+def rotated(x):
+    return (complex(x, 1.0) * 1j).real
+
+
+def doubled(z):
+    return abs(z * 2.0)
+
+
+def test_complex_numbers_are_refused_by_the_name_of_what_has_rows():
+    """Not by that of fixed point."""
+    with pytest.raises(sciprec.LiftError, match="complex in rows of operations, cannot be lifted"):
+        lift_with_rows(rotated, "fp32", COUNTING)
+    with pytest.raises(sciprec.LiftError, match="is complex; rows of operations take real numbers"):
+        lift_with_rows(doubled, "fp32", COUNTING)(1j)
+    with pytest.raises(sciprec.LiftError, match="complex in a trace, cannot be lifted"):
+        sciprec.trace(rotated, "fp32", (1.0,))
+    with pytest.raises(sciprec.LiftError, match="complex in an assignment, cannot be lifted"):
+        sciprec.tune(rotated, (1.0,), tolerance=1e-3)
+    for run in (lambda: sciprec.lift(rotated, "fp32").profile(1.0),
+                lambda: sciprec.lift(rotated, "fixed32")):  # fmt: skip
+        with pytest.raises(sciprec.LiftError, match="complex in fixed point or a profile, cannot"):
+            run()

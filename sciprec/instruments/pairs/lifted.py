@@ -307,7 +307,7 @@ class _PairRows(Companions):
     technique: str = PAIRS
     lanes: int = 1
 
-    holder = real_alone = "backend 'dd'"
+    holder = "backend 'dd'"
     def imports(self, backend: Backend) -> str:
         """Return lines at the head of the generated module."""
         return IMPORTS + _DTYPES

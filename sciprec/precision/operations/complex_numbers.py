@@ -234,9 +234,10 @@ def refuse(ops, operation: str, kinds) -> None:
     if not complex_kinds:
         return
     if ops.variant.row_bytes:
+        holders = "rows of operations" if ops.variant.own else "fixed point and profiles"
         raise TypingError(
-            f"{complex_kinds[0]} is complex; fixed point and profiles take real numbers: keep real "
-            "and imaginary parts in separate variables or arrays"
+            f"{complex_kinds[0]} is complex; {holders} take real numbers: keep real and imaginary "
+            "parts in separate variables or arrays"
         )
     if operation:
         raise TypingError(

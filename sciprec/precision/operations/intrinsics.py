@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
+from typing import final
 
 import numpy as np
 from numba.core import cgutils, types
@@ -73,6 +74,7 @@ def _is_of_pairs(kind) -> bool:
     return is_complex(getattr(kind, "dtype", kind))
 
 
+@final
 class Operations(Evaluation):
     """The operations of one backend under one processor control word; attributes are made when
     first used. Its arguments are those of `Evaluation`. It has no subclasses: other operations have

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.rewriting.layout import Frame
@@ -29,13 +30,11 @@ class Numbers:
         given, given_back: texts of an argument as the entry hands it on, and of its result.
         narrowing: the operation that gives arguments a format of their own; "" for none.
         holder: in messages, what has rows of a table.
-        real_alone: in messages, what has rows and no complex numbers.
         sums_apart: whether operations of sums that loops form have a row each.
     """
 
     constant = read = given = given_back = "{}"
     narrowing, holder, sums_apart = "", "fixed point", False
-    real_alone = "fixed point or a profile"
 
     def imports(self, backend: Backend) -> str:
         """Return lines at the head of the generated module."""
@@ -84,8 +83,8 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Build:
-    """The making of a program. It can be pickled where its observers can, and rows are no
-    user's own.
+    """The making of a program. It can be pickled where the functions can that its observers and
+    roundings of a user's own name.
 
     Args:
         path: "auto", or "software" for the path without the processor's rounding mode.
@@ -99,6 +98,9 @@ class Build:
         roles: those whose program this one is a variant of, where it is a profile.
         observers: put calls into it, the first one nearest to what is rewritten.
         numbers: contents of its variables.
+
+    Raises:
+        InputError: its numbers and roundings of a user's own both have rows.
     """
 
     path: str = "auto"
@@ -109,6 +111,13 @@ class Build:
     roles: Backend | None = None
     observers: tuple[Observer, ...] = ()
     numbers: Numbers = Numbers()
+
+    def __post_init__(self) -> None:
+        if self.variant.own and self.numbers != Numbers():
+            raise InputError(
+                f"{self.numbers.holder} and roundings around an arithmetic's have rows each, and a "
+                "program has one table of them; lift the kernel twice"
+            )
 
 
 AS_LIFTED = Build()

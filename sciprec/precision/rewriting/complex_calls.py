@@ -74,5 +74,6 @@ def _operands(rewriter: Rewriting, node) -> tuple[str, list[ast.expr]]:
 def refuse_in_fixed_point(rewriter: Rewriting, node, construct: str) -> None:
     """Refuse a complex number in an arithmetic with rows of a table."""
     if rewriter.program.rows:
-        alone = rewriter.program.numbers.real_alone
+        holder = rewriter.program.holder
+        alone = f"{holder} or a profile" if holder == "fixed point" else holder
         rewriter.refuse(node, f"{construct}, complex in {alone},", _ADVICE)

@@ -11,6 +11,7 @@ from collections import ChainMap
 from dataclasses import replace
 from functools import lru_cache
 from types import CodeType, FunctionType
+from typing import final
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.sources import place_of, source_tree
 from sciprec.precision.rewriting.syntax import LiftError, Origin, Site, Source, name, nodes
 from sciprec.precision.rounding.technique import processor_word
-from sciprec.precision.rounding.variant import FLOATS, RowVariant
+from sciprec.precision.rounding.variant import FLOATS, RowVariant, name_of
 
 _LARGEST_CONSTANT = 1 << 20
 _HEADER = '''"""Generated: {title}. Do not edit."""
@@ -83,6 +84,7 @@ _PARALLEL = (
 )
 
 
+@final
 class Program:
     """One lift: collects everything that it needs.
 
@@ -417,7 +419,7 @@ class Program:
 
     def _own_arithmetic(self) -> str:
         """The operations of the arithmetic, as an expression."""
-        return f"operations({self.backend!r}, {self.word}, {self.variant.name!r})"
+        return f"operations({self.backend!r}, {self.word}, {name_of(self.variant)!r})"
 
     def _is_recursive(self, tree: ast.FunctionDef) -> bool:
         """Whether a function calls itself, directly or not."""
