@@ -145,10 +145,11 @@ def test_any_order_gives_the_same_bits_and_steps(kernel, backend, names):
 
 
 @pytest.mark.slow
-def test_sums_are_looked_at_in_every_order():
-    """Beside notes, which they are used with."""
+@pytest.mark.parametrize("beside", ["notes", "memory"])
+def test_sums_are_looked_at_in_every_order(beside):
+    """Beside notes, which they are used with, and checks, which are given both operands."""
     (bits, saw), other = (
-        _run(_halved, "fixed32", order) for order in (("sums", "notes"), ("notes", "sums"))
+        _run(_halved, "fixed32", order) for order in (("sums", beside), (beside, "sums"))
     )
     assert bits == _plain(_halved, "fixed32") and other == (bits, saw)
     (found,) = saw["sums"]

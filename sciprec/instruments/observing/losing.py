@@ -99,7 +99,6 @@ class _SumHooks(Hooks):
         operands[is_left] = ast.Call(name("sp_lose_asked"), [operands[is_left], *about], [])
         return operands
 
-
     def defined(self, rewriter, function):
         """Begin anew where the kernel itself does."""
         if self.is_kernel:

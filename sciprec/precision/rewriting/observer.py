@@ -30,7 +30,9 @@ class Hooks:
     def operands(
         self, rewriter, operation: str, node, operands: Sequence[ast.expr], named: str = ""
     ) -> Sequence[ast.expr]:
-        """Return the operands of an operation of the backend: one by one, or as a starred tuple."""
+        """Return the operands of an operation of the backend: one by one, or as a starred call that
+        is given them before anything else.
+        """
         return operands
 
     def result(self, rewriter, operation: str, node, call: ast.expr) -> ast.expr:

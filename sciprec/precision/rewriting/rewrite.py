@@ -13,7 +13,7 @@ import ast
 import math
 import types as python_types
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from sciprec.precision.rewriting.syntax import (
 _PLAIN = ("shape", "size", "ndim", "strides")
 
 
+@final
 class Rewriter(ast.NodeTransformer):
     """Rewrites the body of one kernel; calls, assignments and loops by functions of modules of
     their own, which take the rewriter. Each `visit_X` gives what a node X of the source becomes, or
@@ -163,8 +164,12 @@ class Rewriter(ast.NodeTransformer):
 
     def observed(self, operation: str, node, operands, named: str = ""):
         """The operands of an operation, with the calls that hooks put around them."""
+        operands = inside = list(operands)
+        count = len(operands)
         for hooks in self.hooks:
-            operands = hooks.operands(self, operation, node, operands, named)
+            inside[:count] = seen = hooks.operands(self, operation, node, inside[:count], named)
+            if len(seen) < count:  # a starred call, which is given them before anything else
+                inside = seen[0].value.args
         return operands
 
     def add_site(self, node, operation: str) -> int:
