@@ -14,7 +14,7 @@ from sciprec.climate.constants import (
 )
 from sciprec.foundation.arguments import refused, word
 from sciprec.foundation.errors import InputError
-from sciprec.precision.registry import NamedRows
+from sciprec.foundation.registry import NamedRows
 
 
 @dataclass(frozen=True)

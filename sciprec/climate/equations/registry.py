@@ -10,7 +10,8 @@ import numpy as np
 
 from sciprec.climate.constants import ModelUnits
 from sciprec.climate.transform.spectral import SpectralTransform
-from sciprec.precision.registry import NamedRows, kernel
+from sciprec.foundation.registry import NamedRows
+from sciprec.precision.registry import kernel
 
 
 class Conversion(Protocol):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, Addition, Level
-from sciprec.precision.registry import NamedRows, kernel
+from sciprec.foundation.registry import NamedRows
+from sciprec.precision.registry import kernel
 
 
 @dataclass(frozen=True)

@@ -227,9 +227,22 @@ for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator
 
 @intrinsic
 def _selected(typingctx, condition, x, y):
-    kinds = [types.unliteral(k) for k in (x, y)]
-    element = typingctx.unify_types(*(getattr(k, "dtype", k) for k in kinds))
-    return arrays.selected(types.unliteral(condition), kinds, element)
+    """A new array of elements of x where the condition holds, else of y."""
+    kinds = [types.unliteral(k) for k in (condition, x, y)]
+    truth, *elements = (getattr(k, "dtype", k) for k in kinds)
+    result = types.Array(
+        typingctx.unify_types(*elements), max(getattr(k, "ndim", 0) for k in kinds), "C"
+    )
+
+    def operate(context, b, key, n, values):
+        holds = context.cast(b, values[0], truth, types.boolean)
+        cast = [
+            context.cast(b, value, kind, result.dtype)
+            for value, kind in zip(values[1:], elements, strict=True)
+        ]
+        return b.select(holds, *cast), result.dtype
+
+    return arrays.new_array(result, kinds, None, operate)
 
 
 @overload(np.where)

@@ -326,48 +326,29 @@ def fixed_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
 
 _MLU370 = Arithmetic(FORMATS["mlu370"], "rz")
 _FP32 = Arithmetic(FORMATS["binary32"])
-
-_BACKENDS = {
-    b.name: b
-    for b in (
-        uniform_backend("fp64", Arithmetic(FORMATS["binary64"]), about="IEEE binary64, the truth"),
-        uniform_backend("fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32"),
-        uniform_backend("fp16", Arithmetic(FORMATS["binary16"]), about="IEEE binary16"),
-        uniform_backend("bf16", Arithmetic(FORMATS["bfloat16"]), about="bfloat16, subnormals kept"),
-        uniform_backend(
-            "tf32", Arithmetic(FORMATS["tf32"]), about="TensorFloat-32 as a 19-bit format"
-        ),
-        uniform_backend(
-            "e4m3fn", Arithmetic(FORMATS["float8_e4m3fn"]), about="OCP FP8 E4M3, no infinity"
-        ),
-        uniform_backend("e5m2", Arithmetic(FORMATS["float8_e5m2"]), about="OCP FP8 E5M2"),
-        uniform_backend(
-            "mlu370", _MLU370, about="Cambricon MLU370 float: 20 of 23 bits, truncated, flushed"
-        ),
-        uniform_backend(
-            "mlu370-noguard",
-            replace(_MLU370, aligned=True),
-            about="mlu370 whose additions align to 21 bits first, no guard bits",
-        ),
-        uniform_backend(
-            "mlu370-noise",
-            _MLU370,
-            noise=(1e-7, 1e-5),
-            about="mlu370 with a relative perturbation in [1e-7, 1e-5] on each store",
-        ),
-        fixed_backend(
-            "fixed32", Arithmetic(FIXED32), about="32-bit integers, a power-of-two unit per place"
-        ),
-        fixed_backend(
-            "fixed16", Arithmetic(FIXED16), about="16-bit integers, a power-of-two unit per place"
-        ),
-        Backend(
-            "mix-fp32-fix16",
-            *(_FP32, _FP32, _FP32, Arithmetic(FIXED16)),
-            about="binary32; products of sums and matrices in 16-bit integers",
-        ),
-    )
-}
+_UNIFORM = (
+    ("fp64", Arithmetic(FORMATS["binary64"]), "IEEE binary64, the truth"),
+    ("fp32", _FP32, "IEEE binary32"),
+    ("fp16", Arithmetic(FORMATS["binary16"]), "IEEE binary16"),
+    ("bf16", Arithmetic(FORMATS["bfloat16"]), "bfloat16, subnormals kept"),
+    ("tf32", Arithmetic(FORMATS["tf32"]), "TensorFloat-32 as a 19-bit format"),
+    ("e4m3fn", Arithmetic(FORMATS["float8_e4m3fn"]), "OCP FP8 E4M3, no infinity"),
+    ("e5m2", Arithmetic(FORMATS["float8_e5m2"]), "OCP FP8 E5M2"),
+    ("mlu370", _MLU370, "Cambricon MLU370 float: 20 of 23 bits, truncated, flushed"),
+    ("mlu370-noguard", replace(_MLU370, aligned=True),
+     "mlu370 whose additions align to 21 bits first, no guard bits"),
+)  # fmt: skip
+"""Name, arithmetic of every role, and line for tables."""
+_BACKENDS = {b.name: b for b in (
+    *(uniform_backend(name, arithmetic, about=about) for name, arithmetic, about in _UNIFORM),
+    uniform_backend("mlu370-noise", _MLU370, noise=(1e-7, 1e-5),
+                    about="mlu370 with a relative perturbation in [1e-7, 1e-5] on each store"),
+    *(fixed_backend(fmt.name, Arithmetic(fmt),
+                    about=f"{fmt.bits}-bit integers, a power-of-two unit per place")
+      for fmt in (FIXED32, FIXED16)),
+    Backend("mix-fp32-fix16", _FP32, _FP32, _FP32, Arithmetic(FIXED16),
+            about="binary32; products of sums and matrices in 16-bit integers"),
+)}  # fmt: skip
 
 
 def backends_listing(rows: Sequence[dict[str, Any]]) -> Listing:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from sciprec.foundation.arguments import whole, word
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.registry import NamedRows
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.precision.formats.spec import Spec
-from sciprec.precision.registry import NamedRows
 
 OVERFLOWS = ("infinity", "saturate", "nan")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.foundation.errors import InputError
-from sciprec.precision.registry import NamedRows
+from sciprec.foundation.registry import NamedRows
 
 
 @dataclass(frozen=True)

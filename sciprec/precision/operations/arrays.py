@@ -35,38 +35,19 @@ def elementwise(ops, op, kinds, key, gives: str):
     array_kinds = [k for k in kinds if isinstance(k, types.Array)]
     dtype = result_dtype(ops, array_kinds, gives == "complex")
     result = types.Array(dtype, max(k.ndim for k in array_kinds), "C")
-    return _new_array(result, kinds, key, _operating(ops, op, kinds))
+    return new_array(result, kinds, key, _operating(ops, op, kinds))
 
 
 def compared(ops, comparison, kinds, key):
     """comparison(x, y) with at least one array among the operands: a new array of truths."""
     result = types.Array(types.boolean, max(getattr(k, "ndim", 0) for k in kinds), "C")
-    return _new_array(result, kinds, key, _operating(ops, comparison, kinds))
-
-
-def selected(condition, kinds, dtype):
-    """A signature and its code: a new array of elements of type `dtype`, of the first operand where
-    the condition holds, else of the second, any of which may be a number.
-    """
-    every = [condition, *kinds]
-    result = types.Array(dtype, max(getattr(k, "ndim", 0) for k in every), "C")
-
-    def operate(context, b, key, n, elements):
-        truth = getattr(condition, "dtype", condition)
-        holds = context.cast(b, elements[0], truth, types.boolean)
-        values = [
-            context.cast(b, value, getattr(kind, "dtype", kind), dtype)
-            for value, kind in zip(elements[1:], kinds, strict=True)
-        ]
-        return b.select(holds, *values), dtype
-
-    return _new_array(result, every, None, operate)
+    return new_array(result, kinds, key, _operating(ops, comparison, kinds))
 
 
 def mapped(ops, kind, key):
     """A new array of the elements, each rounded."""
     result = types.Array(result_dtype(ops, [kind], is_complex(kind.dtype)), kind.ndim, "C")
-    return _new_array(result, [kind], key, _operating(ops, None, [kind]))
+    return new_array(result, [kind], key, _operating(ops, None, [kind]))
 
 
 def stored(ops, target, kind, key):
@@ -113,7 +94,7 @@ def in_place(ops, op, target, kind, key):
     return target(*keys.join(key, [target, kind])), codegen
 
 
-def _new_array(result, kinds, key, operate):
+def new_array(result, kinds, key, operate):
     """A signature and its instructions: a new array of what `operate` makes of the operands."""
 
     def codegen(context, b, signature, args):

@@ -28,8 +28,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sciprec.foundation.registry import Registry
 from sciprec.precision.formats.float_format import Format
-from sciprec.precision.registry import Registry
 
 _LN_10 = 2.302585092994045684
 

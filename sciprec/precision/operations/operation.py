@@ -21,6 +21,7 @@ from types import ModuleType
 import numpy as np
 
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.registry import Registry
 from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.directed import (
@@ -62,7 +63,6 @@ from sciprec.precision.elementary.normal import erf, erfc, normal_from_bits, uni
 from sciprec.precision.elementary.power import cbrt, hypot
 from sciprec.precision.elementary.trigonometric import acos, asin, atan, atan2, cos, sin, sinc, tan
 from sciprec.precision.operations import reduce
-from sciprec.precision.registry import Registry
 
 _MODULES = {"": builtins, "math": math, "np": np, "operator": operator, "reduce": reduce}
 

@@ -12,7 +12,7 @@ from typing import IO
 
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError
-from sciprec.precision.compiled.turns import TAKEN, is_current, lock
+from sciprec.foundation.locks import TAKEN, is_current, lock
 
 PAGE, MANIFEST = "index.html", "batch.json"
 """The page of a folder, and the list of the runs of a batch."""

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from sciprec.foundation.errors import InputError
-from sciprec.precision.registry import Registry
+from sciprec.foundation.registry import Registry
 from sciprec.tools.mend.expressions import FIRST, FUNCTIONS, MAX, POWER, SUM, parsed
 
 _CALLS = FUNCTIONS | {SUM, MAX, FIRST, POWER, "simp"}
