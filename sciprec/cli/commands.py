@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         prepare_completion()
         words = before_the_verb(sys.argv[1:] if arguments is None else arguments)
         with (
-            ended_if_deferred(lambda: _leave_at_once(Settings.kept())),
+            ended_if_deferred(lambda: _leave_at_once(Settings.work_ended())),
             terminated_as_by_interrupts(),
             old_spellings_named(),
         ):

@@ -64,7 +64,7 @@ def repeat(
     else:
         from sciprec.regression.repetition.findings import runs_listing
 
-        print_listing(runs_listing(result.made))
+        print_listing(runs_listing(result.runs))
         say(f"{result.target}: {result.answer}")
         for sentence in result.sentences():
             say(sentence)

@@ -27,7 +27,7 @@ class Settings:
     """Absolute paths of the user's own files, which are imported."""
     command: tuple[str, ...] = ()
     """The words behind a bare `--`."""
-    kept: Callable[[], str] = str
+    work_ended: Callable[[], str] = str
     """Returns the sentence about work that Ctrl-C ends; an empty one outside of `interruptible`."""
 
 
@@ -60,13 +60,13 @@ def interruptible(message: Callable[[], str]) -> Iterator[None]:
     Raises:
         Interrupted: it was ended.
     """
-    Settings.kept = message
+    Settings.work_ended = message
     try:
         yield
     except KeyboardInterrupt:
         raise Interrupted(message()) from None
     finally:
-        Settings.kept = str
+        Settings.work_ended = str
 
 
 def before_the_verb(args: list[str]) -> list[str]:

@@ -98,7 +98,7 @@ class _Reader:
         self.digest = hashlib.sha256()
         self.followed = followed
         self.seen: dict[int, int] = {}
-        self.kept: list[Any] = []  # so that no other object gets the identity of one that is gone
+        self.alive: list[Any] = []  # so that no other object gets the identity of one that is gone
 
     def say(self, *words: Any) -> None:
         """Digest some words, separated from all others."""
@@ -113,7 +113,7 @@ class _Reader:
         if id(thing) in self.seen:
             return self.say("again", self.seen[id(thing)])
         self.seen[id(thing)] = len(self.seen)
-        self.kept.append(thing)
+        self.alive.append(thing)
         self.say(type(thing).__qualname__)
         for kinds, reads in _READERS:
             if isinstance(thing, kinds):

@@ -24,7 +24,7 @@ from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.evidence.error_growth import growth_as_dict
 from sciprec.results.comparison.verdicts import STATUS_WORDS
 from sciprec.results.output.folders import PAGE, pages_of, require_own, require_own_page
-from sciprec.results.output.kept_values import kept, make_room
+from sciprec.results.output.kept_values import make_room, recalled_or_computed
 
 
 def write_page(batch: StoredBatch) -> Path:
@@ -111,7 +111,7 @@ def table(batch: StoredBatch, *, keep: bool = False) -> list[dict[str, Any]]:
     rows: dict[str, Iterator[dict[str, Any]]] = {}
     for scenario in batch.scenarios:
         key = key_of(batch, scenario, "", ["table"]) if keep else ""
-        rows[scenario] = iter(kept("page", key, partial(_rows_of, batch, scenario)))
+        rows[scenario] = iter(recalled_or_computed("page", key, partial(_rows_of, batch, scenario)))
     failed = [_failed_member(member) for member in batch.further if member.failure]
     return [next(rows[run.scenario]) for run in batch.runs] + failed
 

@@ -40,7 +40,7 @@ from sciprec.report.sections.savings import most_memory, savings_rows, time_rows
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.results.comparison.rows import shown_metrics
-from sciprec.results.output.kept_values import is_kept, kept
+from sciprec.results.output.kept_values import is_kept, recalled_or_computed
 
 SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "share_of_change", "decimal_digits",
                  "standard_errors")  # fmt: skip
@@ -183,7 +183,7 @@ def scenario_part(
 
     def kept_or_rendered(sections: Sequence[PageSection]) -> list[str]:
         key = _key_of(batch, index, name, sections) if keep else ""
-        return kept("page", key, lambda: rendered(sections))
+        return recalled_or_computed("page", key, lambda: rendered(sections))
 
     return {
         "name": name,

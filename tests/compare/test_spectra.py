@@ -120,7 +120,7 @@ def test_each_harmonic_has_its_own_error():
     assert found.by_band == pytest.approx({"m = 0": 1e-3, "m = 1 to 3": 2e-2}, rel=1e-6)
     wind = np.array([1.0 / 30.0, 0.5 / 56.0])  # mean squares of both harmonics over l (l+1)
     whole = np.sqrt((wind * [1e-6, 4e-4]).sum() / wind.sum())
-    assert found.whole == pytest.approx(whole, rel=1e-6) and found.days == 1.0
+    assert found.overall == pytest.approx(whole, rel=1e-6) and found.days == 1.0
     assert found.sentence.endswith(": 1.0e-03 at m = 0, 0.02 at m = 1 to 3")
 
 

@@ -137,7 +137,7 @@ def surveyed(seed: int) -> dict[str, Any]:
             exact = real_kernel(kernel, FMA)(args)[1][2].tolist()
         except (InputError, OverflowError) as error:
             return {"why": str(error)[:200], "what": "refused"}
-    whole = found._work.split.whole
+    whole = found._work.split.total
     (result,), (usable,) = found._work.split.results, whole.usable
     told, tested = whole.errors[0][usable], result.tested[usable]
     real = [exact[n] for n in np.flatnonzero(usable.ravel())]

@@ -61,10 +61,10 @@ def test_the_straight_contour_gives_the_same(model, maturity, distance):
 
     chosen = contour.contour_angles(exponent, moneyness)[0]
     try:
-        straight = contour.integrate(exponent, moneyness, (contour.one,), 0.0)
+        straight = contour.integrate(exponent, moneyness, (contour.unit_factor,), 0.0)
     except InputError:
         assume(False)  # too oscillating for the straight line: this is why the contour leans
-    leaning = contour.integrate(exponent, moneyness, (contour.one,), chosen)
+    leaning = contour.integrate(exponent, moneyness, (contour.unit_factor,), chosen)
     assert abs(leaning - straight) < 1e-12
 
 

@@ -87,7 +87,7 @@ def test_a_monitor_changes_no_bit_and_sees_whole_states(compensation):
         assert states.tobytes() == plain.tobytes() and (observer is None) == (level == 0)
     seen = observer.observed_at_end().history
     assert seen.steps.tolist() == [5, 10]
-    np.testing.assert_array_equal(seen.whole("x"), states[[4, 9], 0])
+    np.testing.assert_array_equal(seen.values_of("x"), states[[4, 9], 0])
 
 
 def test_what_does_not_fit_is_said():

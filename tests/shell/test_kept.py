@@ -199,7 +199,7 @@ def _use(seed):
     draw = random.Random(seed)
     for _ in range(150):
         key = kept_values.key_of(draw.randrange(4))
-        value = kept_values.kept("runs", key, lambda key=key: [key] * 200)
+        value = kept_values.recalled_or_computed("runs", key, lambda key=key: [key] * 200)
         if value != [key] * 200:
             os._exit(1)
         if draw.random() < 0.1:

@@ -162,7 +162,7 @@ class RunObserver:
     def _hear(self, steps: Stepping) -> _RecordedSteps:
         """Steps that are listened to from now on, in the arrays of those before."""
         assert isinstance(steps, StepMaker)  # adaptive runs are not listened to
-        if self._heard is None or self._heard.whole is not steps:
+        if self._heard is None or self._heard.original is not steps:
             self._heard = _RecordedSteps(steps)
         self._heard.begun = False
         return self._heard
@@ -309,7 +309,7 @@ class _RecordedSteps:
     """
 
     def __init__(self, steps: StepMaker) -> None:
-        self.whole, self.begun = steps, False
+        self.original, self.begun = steps, False
         self.tendency = self.increment = np.empty(0)
         system = replace(
             steps.system, tendency=self._tendency(steps.system.tendency),

@@ -27,9 +27,11 @@ class StagedRoom:
 
     def __init__(self, truncation: Truncation, stages: Stages, backend: Backend) -> None:
         number, nlat = truncation.number, truncation.nlat
-        self.own, self.model = stages.resolved(backend), backend
+        self.arithmetics, self.model = stages.resolved(backend), backend
         has_rest = stages.kept_orders or stages.kept_degrees
-        self.parts = [self.own[name] for name in ("legendre", "kept") if name != "kept" or has_rest]
+        self.parts = [
+            self.arithmetics[name] for name in ("legendre", "kept") if name != "kept" or has_rest
+        ]
         self.orders, self.north = number + 1, nlat // 2
         self.most = (number + 3) // 2
         self.coefficients = self.orders * (number + 4) // 2
@@ -50,7 +52,7 @@ class StagedRoom:
 
     def _synthesis(self, fields: int) -> int:
         waves, spectra = self.waves * fields, 2 * self.coefficients * fields
-        carrier = self.own["fourier"].carrier.itemsize
+        carrier = self.arithmetics["fourier"].carrier.itemsize
         size = _NUMBER * 3 * waves + carrier * (waves + self.points * fields)
         for part in self.parts:
             size += _NUMBER * (spectra + waves)
@@ -64,7 +66,7 @@ class StagedRoom:
 
     def _analysis(self, fields: int) -> int:
         waves, spectra = self.waves * fields, 2 * self.coefficients * fields
-        points, carrier = self.points * fields, self.own["fourier"].carrier.itemsize
+        points, carrier = self.points * fields, self.arithmetics["fourier"].carrier.itemsize
         size = _NUMBER * (waves + 2 * points) + carrier * (points + waves)
         for part in self.parts:
             size += _NUMBER * spectra

@@ -71,7 +71,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
             _about("values by exponent floor(log2 |x|)"),
         )  # fmt: skip
     for number, name in enumerate(history.names):
-        arrays = history.whole(name)
+        arrays = history.values_of(name)
         if arrays and len({a.shape for a in arrays}) == 1:
             axis = f"monitor_element_{number}"
             added[f"values_{number}"] = (_STEP, axis), np.array(arrays), _about(f"values of {name}")

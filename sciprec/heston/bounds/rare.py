@@ -107,12 +107,12 @@ class Rare:
             useless: without arguments, the result of `useless` as it stands.
         """
         paths = min(base.moments.paths, steps.moments.paths)
-        few = paths < self.known(price)
+        few = paths < self.payment_paths(price)
         return np.where(few, self.unseen(paths, np.where(few, ignored, np.inf)), 0.0)
 
     def paths_for(self, size, price):
         """Return the paths after which unseen payments add `size` at most, or are known."""
-        return np.minimum(self.needed(size), self.known(price))
+        return np.minimum(self.needed(size), self.payment_paths(price))
 
     def useless(self, most, price, variance, n_paths, accepted):
         """Return for which rows paths are no use, of which there may be `most`, shape (rows,).
@@ -131,7 +131,7 @@ class Rare:
         """
         return -np.log(self.risk) * self.scale / np.maximum(size, LEAST_SIZE)
 
-    def known(self, price):
+    def payment_paths(self, price):
         """Return the paths from which on there have been PAYMENTS payments of unit G.
 
         Args:

@@ -23,7 +23,7 @@ from sciprec.heston.semianalytic.affine import (
     log_characteristic_function,
     maturity_slope,
 )
-from sciprec.heston.semianalytic.contour import lewis_integrals, one
+from sciprec.heston.semianalytic.contour import lewis_integrals, unit_factor
 
 GREEKS = ("delta", "gamma", "vega_v0", "vega_sqrt_v0", "rho", "theta")
 SLACK = 1e-9  # of the discounted forward: the error that a price may have
@@ -205,7 +205,7 @@ def greeks(model: Model, payoff: Payoff) -> dict[str, float]:
         return affine_step(model, u - 0.5j, 0.0, years)[1]
 
     factors = (
-        one,
+        unit_factor,
         lambda u: 0.5 + 1j * u,
         lambda u: 0.25 + u * u,
         slope,

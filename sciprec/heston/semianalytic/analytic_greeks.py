@@ -8,7 +8,7 @@ from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.semianalytic.affine import affine_step, maturity_slope
-from sciprec.heston.semianalytic.contour import lewis_integrals, one
+from sciprec.heston.semianalytic.contour import lewis_integrals, unit_factor
 
 
 def known_greeks(model: Model, payoff: Payoff) -> dict[str, float]:
@@ -68,7 +68,7 @@ def asian_geometric_greeks(
         return recursion(np.asarray(u, dtype=complex))[1]
 
     factors = (
-        one,
+        unit_factor,
         lambda u: 0.5 + 1j * u,
         lambda u: 0.25 + u * u,
         lambda u: slope(u - 0.5j),

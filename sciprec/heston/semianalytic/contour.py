@@ -27,12 +27,12 @@ CONVERGED = 1e-12  # change on doubling; the error squares on doubling, so what 
 FAR = 1e6  # a u at which every characteristic function has its limiting slope
 
 
-def one(u):
+def unit_factor(u):
     """The factor of the plain integral."""
     return np.ones_like(u)
 
 
-def lewis_integrals(exponent, moneyness, factors=(one,), about=""):
+def lewis_integrals(exponent, moneyness, factors=(unit_factor,), about=""):
     """Return (1/pi) int_0^inf Re[f(u) exp(i u x) phi(u - i/2)] du / (u^2 + 1/4).
 
     Args:

@@ -227,7 +227,7 @@ def _sampler(request: PricingRequest) -> GreekSampler:
 def _limit(sampler: GreekSampler, share: Accepted) -> Accepted:
     """Return the function from a sampler's rows to the largest accepted bounds."""
     model = sampler.model
-    years = np.array([payoff.maturity for payoff in sampler.given])
+    years = np.array([payoff.maturity for payoff in sampler.requested])
     per = np.ones((len(years), len(ROWS)))
     per[:, ROWS.index("delta")] = 1 / model.spot
     per[:, ROWS.index("gamma")] = 1 / model.spot**2
@@ -246,7 +246,7 @@ def _limit(sampler: GreekSampler, share: Accepted) -> Accepted:
 def _table(sampler: GreekSampler, rows: np.ndarray) -> np.ndarray:
     """Return a sampler's rows as (n_payoffs, len(ROWS)); for payments proportional to the spot
     the delta is the price over the spot, and the gamma zero."""
-    table, start = np.zeros((len(sampler.given), len(ROWS))), 0
+    table, start = np.zeros((len(sampler.requested), len(ROWS))), 0
     for k, names in enumerate(sampler.names):
         table[k, [ROWS.index(name) for name in names]] = rows[start : start + len(names)]
         start += len(names)

@@ -46,7 +46,7 @@ class GreekSampler:
     def __init__(self, model, payoffs, scheme, bumps, carried=True):
         self.model, self.scheme, self.bumps = model, scheme, bumps
         self.carried = carried
-        self.given = tuple(payoffs)
+        self.requested = tuple(payoffs)
         self.names = tuple(_estimated(payoff) for payoff in payoffs)
         self.payoffs = tuple(p for p, names in zip(payoffs, self.names, strict=True) for _ in names)
         self._longest = max(payoff.maturity for payoff in payoffs)
@@ -59,7 +59,7 @@ class GreekSampler:
             count += LEVEL_ROWS * group.smooth + len(ROWS) * len(extras)
         self.controls = [
             self._rows(payoff, key, name)
-            for payoff, key, names in zip(self.given, keys, self.names, strict=True)
+            for payoff, key, names in zip(self.requested, keys, self.names, strict=True)
             for name in names
         ]
         self._n_controls = count
@@ -67,7 +67,7 @@ class GreekSampler:
 
     def with_bumps(self, bumps):
         """Return this sampler with other Bumps."""
-        return GreekSampler(self.model, self.given, self.scheme, bumps, self.carried)
+        return GreekSampler(self.model, self.requested, self.scheme, bumps, self.carried)
 
     @property
     def width(self):
@@ -97,7 +97,7 @@ class GreekSampler:
             "draws_per_step": draws_per_step, "n_steps": n_steps, "longest": self._longest,
             "carried": self.carried,
         }  # fmt: skip
-        values = [None] * len(self.given)
+        values = [None] * len(self.requested)
         controls = np.empty((self._n_controls, block.n_paths))
         for key, (group, extras) in self._groups.items():
             run = functools.partial(watch, group, **options)
@@ -111,7 +111,7 @@ class GreekSampler:
             for extra, means in extras.items():
                 controls[row : row + len(ROWS)] = estimated[extra] - means[:, None]
                 row += len(ROWS)
-            for k, payoff in enumerate(self.given):
+            for k, payoff in enumerate(self.requested):
                 if self._keys[k] == key:
                     simulated, constants = _simulated(self.model, payoff, group.smooth)
                     rows = [ROWS.index(name) for name in self.names[k]]
@@ -121,7 +121,7 @@ class GreekSampler:
     def _group(self, first_years, smooth, keys):
         """Return a Group and {control payoff: means of its rows}."""
         targets = [
-            p for p, key in zip(self.given, keys, strict=True) if key == (first_years, smooth)
+            p for p, key in zip(self.requested, keys, strict=True) if key == (first_years, smooth)
         ]
         extras = dict.fromkeys(e for p in targets for e in _extras(self.model, p, smooth))
         simulated = [_simulated(self.model, payoff, smooth)[0] for payoff in targets]

@@ -269,7 +269,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         label, at, digest = path.rpartition("@")
         if not at or Path(path).exists():
             return cls.load(path)
-        content = files.kept(digest)
+        content = files.stored_content(digest)
         if content is None:
             raise InputError(
                 f"the arithmetic '{name}' is not known here; give the file of the assignment, as "

@@ -232,7 +232,7 @@ def keep(digest: str, content: dict[str, Any]) -> None:
         cache_files.write(_place_of(digest), _texts[digest].encode())
 
 
-def kept(digest: str) -> Read | None:
+def stored_content(digest: str) -> Read | None:
     """The kept content of the assignment of this digest; None where it was not kept, or is damaged
     by now.
     """

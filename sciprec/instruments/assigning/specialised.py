@@ -134,7 +134,7 @@ class _FormatGiver(ast.NodeTransformer):
     def __init__(self, clones: _Clones, base: int) -> None:
         self.clones, self.bases = clones, {"sp_key": base}
         self.inner: dict[str, ast.FunctionDef] = {}
-        self.made: dict[str, list[ast.FunctionDef]] = {}
+        self.copies: dict[str, list[ast.FunctionDef]] = {}
 
     def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Return the function, changed."""
@@ -149,11 +149,11 @@ class _FormatGiver(ast.NodeTransformer):
         for statement in body:
             if isinstance(statement, ast.FunctionDef):
                 self.inner[statement.name] = statement
-                self.made[statement.name] = []
+                self.copies[statement.name] = []
                 out.append(statement)
             elif (visited := self.visit(statement)) is not None:
                 out.append(visited)
-        return [s for node in out for s in self.made.get(getattr(node, "name", ""), [node])]
+        return [s for node in out for s in self.copies.get(getattr(node, "name", ""), [node])]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         """An assignment; the key of a call is noted, and goes where rows do."""
@@ -215,17 +215,17 @@ class _FormatGiver(ast.NodeTransformer):
     def _inner(self, called: str, base: int) -> str:
         """The name of a function defined inside, whose first row is `base`."""
         inner = _FormatGiver(self.clones, base)
-        inner.inner, inner.made = self.inner, self.made
+        inner.inner, inner.copies = self.inner, self.copies
         definition = inner.definition(_copy(self.inner[called]))
         text = ast.unparse(ast.fix_missing_locations(definition))
-        for earlier in self.made[called]:
+        for earlier in self.copies[called]:
             label, earlier.name = earlier.name, called
             same = ast.unparse(ast.fix_missing_locations(earlier)) == text
             earlier.name = label
             if same:
                 return label
-        definition.name = f"{called}_{len(self.made[called])}" if self.made[called] else called
-        self.made[called].append(definition)
+        definition.name = f"{called}_{len(self.copies[called])}" if self.copies[called] else called
+        self.copies[called].append(definition)
         return definition.name
 
     def _base_of(self, node) -> int | None:

@@ -72,7 +72,7 @@ class Watched:
 
 
 @dataclass
-class Found:
+class SourceNames:
     """The names and lines of a kernel's source.
 
     Args:
@@ -89,7 +89,7 @@ class Found:
 class _Notes(Hooks):
     """Notes behind the statements of a function, and where steps end."""
 
-    def __init__(self, kernel, to_watch: Sequence[Watched], findings: Found, rewriter):
+    def __init__(self, kernel, to_watch: Sequence[Watched], findings: SourceNames, rewriter):
         program, function, tree = rewriter.program, rewriter.function, rewriter.tree
         self.is_kernel = function is kernel and tree is program.tree
         self.bound = set(rewriter.local) - stored_names(tree.body)
@@ -109,7 +109,7 @@ class _Notes(Hooks):
         self.around |= dict.fromkeys((ast.If, ast.Try), self._branched)
         self.around |= dict.fromkeys((ast.For, ast.While), self._looped)
 
-    def _find_lines(self, to_watch: Sequence[Watched], findings: Found, rewriter) -> None:
+    def _find_lines(self, to_watch: Sequence[Watched], findings: SourceNames, rewriter) -> None:
         """Find the statements that give values on watched lines, by the numbers of these."""
         statements = [n for n in ast.walk(rewriter.tree) if isinstance(n, ast.stmt)]
         candidates = [n for n in statements if hasattr(n, "end_lineno") and n is not rewriter.tree]
@@ -284,16 +284,18 @@ class _Returns(_Exits):
         return [assignment, *self.ends(), ast.Return(name(returned))]
 
 
-def noting(kernel, watched: Sequence[Watched], notes: Found | None = None) -> Observer:
+def noting(kernel, watched: Sequence[Watched], notes: SourceNames | None = None) -> Observer:
     """An observer that notes what is watched of a kernel, whose functions given as arguments are
     lifted one by one; what it finds is put into `notes`.
     """
-    return Observer(partial(_Notes, kernel, tuple(watched), notes or Found()), _IMPORTS, "sp_note_")
+    return Observer(
+        partial(_Notes, kernel, tuple(watched), notes or SourceNames()), _IMPORTS, "sp_note_"
+    )
 
 
-def found_in(kernel, watched: Sequence[Watched]) -> Found:
+def found_in(kernel, watched: Sequence[Watched]) -> SourceNames:
     """Return the names and lines of a kernel, and which of those watched are among them."""
-    findings = Found()
+    findings = SourceNames()
     observers = (noting(kernel, watched, findings),)
     Program(kernel, resolve_backend("fp64"), Build(observers=observers))
     return findings

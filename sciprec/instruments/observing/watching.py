@@ -59,19 +59,19 @@ class Places:
     """The numbers of places, the same in every program of a check."""
 
     def __init__(self):
-        self.known: list[WatchedPlace] = []
+        self.numbered: list[WatchedPlace] = []
         self._numbers: dict[WatchedPlace, int] = {}
 
     def number(self, place: WatchedPlace) -> int:
         """The number of a place; a new one if it is not known."""
         if place not in self._numbers:
-            if len(self.known) == PLACES:
+            if len(self.numbered) == PLACES:
                 raise LiftError(
                     f"'{place.function}' and what is lifted with it compute and use arrays in more "
                     f"than {PLACES} places; check the kernels that are called one by one"
                 )
-            self._numbers[place] = len(self.known)
-            self.known.append(place)
+            self._numbers[place] = len(self.numbered)
+            self.numbered.append(place)
         return self._numbers[place]
 
 

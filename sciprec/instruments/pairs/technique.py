@@ -54,11 +54,11 @@ class Pairs(Companion):
 
     def of(self, b, pair):
         """The number of a normalised pair."""
-        return self.made(b, *pair)
+        return self.joined(b, *pair)
 
     def exactly(self, b, value):
         """A binary64 number."""
-        return self.made(b, value, ZERO)
+        return self.joined(b, value, ZERO)
 
     def settled(self, b, x):
         """Return the number."""
@@ -92,7 +92,7 @@ class Pairs(Companion):
         """|x|."""
         high, low = self.pair(b, x)
         negative = b.fcmp_ordered("<", high, ZERO)
-        return self.made(b, call(b, "fabs", high), b.select(negative, b.fneg(low), low))
+        return self.joined(b, call(b, "fabs", high), b.select(negative, b.fneg(low), low))
 
     def compared(self, b, sign: str, x, y, tested, row):
         """The decision of a comparison: that of both numbers of the two."""
@@ -116,7 +116,7 @@ class Pairs(Companion):
         first = b.select(apart, b.fcmp_ordered(sign, *lows), first)
         low = b.select(first, *lows)
         none = b.fcmp_unordered("uno", chosen, chosen)
-        return self.made(b, chosen, b.select(none, ZERO, low))
+        return self.joined(b, chosen, b.select(none, ZERO, low))
 
     def by_evaluate(self, context, b, row: Operation, values, ops, key):
         """An elementary function of pairs."""
@@ -170,7 +170,7 @@ class Pairs(Companion):
         high, low = self._modulo(b, values, sign)
         usual = self._usual(b, highs)
         low = b.select(usual, low, ZERO)
-        return self.made(b, b.select(usual, high, native), low)
+        return self.joined(b, b.select(usual, high, native), low)
 
     def _usual(self, b, highs):
         """Whether two numbers are finite, and the second one is not zero."""
@@ -200,7 +200,7 @@ class Pairs(Companion):
         usual = self._usual(b, highs)
         high = b.select(b.fcmp_ordered("==", quotient[0], ZERO), native, quotient[0])
         high = b.select(b.fcmp_ordered("==", high, ZERO), high, quotient[0])
-        return self.made(b, b.select(usual, high, native), b.select(usual, quotient[1], ZERO))
+        return self.joined(b, b.select(usual, high, native), b.select(usual, quotient[1], ZERO))
 
 
 TECHNIQUES[PAIRS] = Pairs

@@ -23,7 +23,7 @@ from sciprec.instruments.tracing.midpoints import (
     UNDERFLOWS,
     Real,
     closed,
-    known,
+    finite_or_all,
     outward,
     quotient,
     sizes_of,
@@ -56,11 +56,11 @@ class Enclosure(Companion):
         beside = ir.Constant(self.beside_kind, None)
         for place, part in enumerate((mid, radius)):
             beside = b.insert_element(beside, part.value, ir.Constant(I64, place))
-        return self.made(b, value, beside)
+        return self.joined(b, value, beside)
 
     def exactly(self, b, value):
         """A tested value without error."""
-        return self.made(b, value, ir.Constant(self.beside_kind, None))
+        return self.joined(b, value, ir.Constant(self.beside_kind, None))
 
     def settled(self, b, x):
         """Return the number as one that was stored."""
@@ -332,7 +332,7 @@ class Enclosure(Companion):
         apart = summed([apart, *(n[2] * 0.0 for n in numbers)])  # NaN beside an infinite radius
         size = abs(value).larger(abs(centre))
         bound = apart * (1.0 + SLACK) + size * 2.0**-51 + TINY
-        return self.number(b, near, *known(centre - value, bound))
+        return self.number(b, near, *finite_or_all(centre - value, bound))
 
 
 def _rounding(b, value: Real, rounded) -> tuple[Real, Real]:

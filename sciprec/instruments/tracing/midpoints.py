@@ -112,10 +112,10 @@ def closed(mid: Real, radius: Real, sizes: Real, *inexact: Real) -> tuple[Real, 
     """
     total = summed([radius, sizes, *inexact])
     grown = (radius + sizes * SLACK) * (1.0 + SLACK) + TINY
-    return known(mid, grown.unless(total.compared("==", 0.0), 0.0))
+    return finite_or_all(mid, grown.unless(total.compared("==", 0.0), 0.0))
 
 
-def known(mid: Real, radius: Real) -> tuple[Real, Real]:
+def finite_or_all(mid: Real, radius: Real) -> tuple[Real, Real]:
     """An interval; all numbers where one of its two is not finite."""
     b = mid.b
     no = b.not_(b.and_(mid.is_finite(), radius.is_finite()))

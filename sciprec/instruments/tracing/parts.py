@@ -44,13 +44,13 @@ class Parts(Companion):
 
     def exactly(self, b, value):
         """A tested value without error."""
-        return self.made(b, value, ir.Constant(self.beside_kind, None))
+        return self.joined(b, value, ir.Constant(self.beside_kind, None))
 
     def booked(self, b, value, parts, local, row):
         """A number whose own rounding goes to the part of its operation."""
         if self.lanes == 1:  # all of the error, which takes every rounding
-            return self.made(b, value, b.fadd(local, parts))
-        return self.made(b, value, self.fused(b, self.spread(b, local), self.mask(b, row), parts))
+            return self.joined(b, value, b.fadd(local, parts))
+        return self.joined(b, value, self.fused(b, self.spread(b, local), self.mask(b, row), parts))
 
     def mask(self, b, row):
         """The lanes that an operation's rounding goes to: 1.0 in each of them, and in lane 0."""
@@ -100,7 +100,9 @@ class Parts(Companion):
     def certain(self, b, x):
         """Return the number, an infinity in both runs without the error that was added to it."""
         value = self.value(b, x)
-        return self.made(b, value, self.of_infinity(b, self.beside(b, x), self.exact(b, x), value))
+        return self.joined(
+            b, value, self.of_infinity(b, self.beside(b, x), self.exact(b, x), value)
+        )
 
     def _sum(self, b, x, y, rounded, row, sign: int):
         u, v = self.value(b, x), self.value(b, y)
@@ -123,7 +125,7 @@ class Parts(Companion):
         if not self.holds_products:
             residual = call(b, "fma", u, v, b.fneg(product))
         elif self.lanes == 1:
-            return self.made(b, rounded, self._error_of_product(b, x, y, product, rounded))
+            return self.joined(b, rounded, self._error_of_product(b, x, y, product, rounded))
         local = self.local(b, rounded, product, residual)
         return self.booked(b, rounded, self._of_product(b, x, y), local, row)
 
@@ -203,7 +205,7 @@ class Parts(Companion):
         sizes = b.fsub(call(b, "fabs", value), call(b, "fabs", exact))
         crosses = b.fcmp_ordered("<", b.fmul(value, call(b, "copysign", ONE, exact)), ZERO)
         slope = b.select(crosses, b.fdiv(sizes, error), sign)
-        return self.made(b, call(b, "fabs", value), self.scaled(b, self.beside(b, x), slope))
+        return self.joined(b, call(b, "fabs", value), self.scaled(b, self.beside(b, x), slope))
 
     def chosen(self, b, x, y, first, sign: float):
         """max(x, y), of the sign -1 min, along secants: (x + y + sign |x - y|) / 2."""
@@ -216,7 +218,7 @@ class Parts(Companion):
         parts = b.fadd(parts, self.scaled(b, self.beside(b, y), b.fsub(half, slope)))
         selected = b.select(first, x, y)
         otherwise = self.decides_otherwise(b, exact, first, sign)
-        return b.select(otherwise, self.made(b, self.value(b, selected), parts), selected)
+        return b.select(otherwise, self.joined(b, self.value(b, selected), parts), selected)
 
     def difference(self, b, x, y, factor):
         """Parts of x - factor y, where the factor is exact."""
@@ -229,7 +231,7 @@ class Parts(Companion):
         values = [self.certain(b, v) for v in values]
         parts = self._behind(b, values, tested, near, function)
         exact = function.value(*(self._as_in_slopes(b, v) for v in values))
-        return self.made(b, near, self.of_infinity(b, parts, exact, function.value(*tested)))
+        return self.joined(b, near, self.of_infinity(b, parts, exact, function.value(*tested)))
 
     def _as_in_slopes(self, b, x):
         """The exact value as slopes compute it, so that a function of it is evaluated once."""

@@ -105,8 +105,8 @@ class Companion(Native):
         """Put the companion beside another value."""
         return b.insert_value(x, value, 0)
 
-    def made(self, b, value, beside):
-        """A number."""
+    def joined(self, b, value, beside):
+        """A number of a value and its companion."""
         return with_companion(b, value, beside)
 
     def lane(self, b, x, number: int):
@@ -117,7 +117,7 @@ class Companion(Native):
     def settled(self, b, x):
         """Return the number, no zero beside it negative: these mark what was never stored."""
         nothing = ir.Constant(self.beside_kind, 0.0 if self.lanes == 1 else [0.0] * self.lanes)
-        return self.made(b, self.value(b, x), b.fadd(self.beside(b, x), nothing))
+        return self.joined(b, self.value(b, x), b.fadd(self.beside(b, x), nothing))
 
     def spread(self, b, value):
         """A value in every lane."""
@@ -181,7 +181,7 @@ class Companion(Native):
 
     def negated(self, b, x, row=None):
         """-x."""
-        return self.made(b, b.fneg(self.value(b, x)), b.fneg(self.beside(b, x)))
+        return self.joined(b, b.fneg(self.value(b, x)), b.fneg(self.beside(b, x)))
 
     def decides_otherwise(self, b, exact, first, sign: float):
         """Whether exact values choose the other one of two operands as the larger one, or where the
@@ -201,7 +201,7 @@ class Companion(Native):
             remainder, missing: x - q y of tested values, as a sum.
             of_dividend: whether the remainder has the sign of x, else that of y.
         """
-        return self.made(b, remainder, self.difference(b, *values, q))
+        return self.joined(b, remainder, self.difference(b, *values, q))
 
     # ---- operations that are no methods of all techniques --------------------------------------
 

@@ -76,7 +76,7 @@ class Twin(Companion):
         numbers = (total, residual, *(stray or ())) if self.follows else (total, residual)
         for place, number in enumerate(numbers):
             beside = b.insert_element(beside, number, ir.Constant(I64, place))
-        return self.made(b, value, beside)
+        return self.joined(b, value, beside)
 
     def settled(self, b, x):
         """Return the number as one that was stored: the last one beside it is no negative zero."""
@@ -84,7 +84,7 @@ class Twin(Companion):
         last = self.stray(b, x)[1] if self.follows else last
         place = ir.Constant(I64, self.lanes - 1)
         beside = b.insert_element(self.beside(b, x), last, place)
-        return self.made(b, self.value(b, x), beside)
+        return self.joined(b, self.value(b, x), beside)
 
     def exactly(self, b, value):
         """A tested value without error."""
@@ -251,7 +251,7 @@ class Twin(Companion):
         def left(times):
             """The remainder, of the sign that it should have, and by how much it is too large."""
             beside = self.difference(b, *values, times)
-            number = self.made(b, ZERO, beside)
+            number = self.joined(b, ZERO, beside)
             high, low = (b.fmul(sign, n) for n in self.pair(b, number))
             return high, b.fadd(b.fsub(high, size), b.fsub(low, size_low)), self._slack(b, number)
 

@@ -485,7 +485,7 @@ REWRITES: dict[Any, Callable] = {
     **dict.fromkeys(symbols.MOVING, moving), **dict.fromkeys(symbols.HEAPS, in_heap),
     **dict.fromkeys(symbols.RENAMED, renamed), **dict.fromkeys(symbols.CREATING, creation),
     **dict.fromkeys(LIBRARY, library_call), **dict.fromkeys(symbols.REDUCTIONS, reduction),
-    **dict.fromkeys(complex_calls.TYPES, complex_calls.made),
+    **dict.fromkeys(complex_calls.TYPES, complex_calls.constructed),
     **dict.fromkeys(complex_calls.CALLED, complex_calls.called),
     isinstance: is_instance, np.arange: arange, np.bincount: counted, np.dtype: dtype,
     np.linalg.norm: norm, numba.get_num_threads: threads,
@@ -507,6 +507,6 @@ KINDS: tuple[tuple[Callable, Callable], ...] = (
 
 _WITH_STARS = {
     plain, is_instance, library_call, counted, norm, kernel, classes.named_tuple,
-    vectorized.called, vectorized.type_of_elements, complex_calls.made, complex_calls.called,
+    vectorized.called, vectorized.type_of_elements, complex_calls.constructed, complex_calls.called,
 }  # fmt: skip
 """Rewriters that take `*x` among the arguments, or refuse it in words of their own."""

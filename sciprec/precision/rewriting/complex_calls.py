@@ -49,7 +49,7 @@ def called(rewriter: Rewriting, node, function) -> ast.expr:
     return rewriter.op(operation, node, *operands)
 
 
-def made(rewriter: Rewriting, node, function) -> ast.expr:
+def constructed(rewriter: Rewriting, node, function) -> ast.expr:
     """complex(), complex(z), complex(x, y), np.complex128(z)."""
     text, operands = _operands(rewriter, node)
     if not operands:

@@ -43,7 +43,7 @@ class RunAnswer:
     """The results of one run, as a baseline compares them.
 
     Args:
-        values, known: what a baseline keeps of it.
+        values, fingerprints: what a baseline keeps of it.
         failure: empty, or why it failed.
         errors: by variable, relative l2 errors of the kept values against fp64's.
         seconds: processor seconds of it and of the runs beside it; 0 where they are not known.
@@ -52,7 +52,7 @@ class RunAnswer:
     """
 
     values: xr.Dataset | None = None
-    known: Mapping[str, Fingerprint] = field(default_factory=dict)
+    fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
     failure: str = ""
     errors: Mapping[str, float] = field(default_factory=dict)
     seconds: tuple[float, ...] = ()
@@ -218,7 +218,9 @@ def _noise(
         return {}, ""
     some = [_answer_of(folder, outcomes[perturbed.file]) for perturbed in runs]
     ended: list[StoredPart] = [
-        (perturbed.values, perturbed.known) for perturbed in some if perturbed.values is not None
+        (perturbed.values, perturbed.fingerprints)
+        for perturbed in some
+        if perturbed.values is not None
     ]
     words = "members of its ensemble" if has_ensemble(run) else (
         "runs whose inputs are one unit of the format apart")  # fmt: skip
@@ -226,7 +228,7 @@ def _noise(
     if not ended:
         return {}, f"not known ({lost}): only the same bits are the same"
     count_words = f"{len(ended)} {words}"
-    return spread([(answer.values, answer.known), *ended]), count_words
+    return spread([(answer.values, answer.fingerprints), *ended]), count_words
 
 
 def _with_errors(runs: Sequence[Run], by_run: Mapping[str, RunAnswer]) -> dict[str, RunAnswer]:

@@ -53,7 +53,7 @@ class Check(Shown):
     errors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
-    def found(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """The number of variables with each verdict."""
         count = Counter(row.verdict for row in self.rows)
         return {verdict: count[verdict] for verdict in VERDICTS if count[verdict]}
@@ -68,7 +68,7 @@ class Check(Shown):
     @property
     def identical(self) -> bool:
         """Whether all bits are the same."""
-        return set(self.found) <= {"identical"}
+        return set(self.counts) <= {"identical"}
 
     @property
     def better(self) -> tuple[CheckRow, ...]:
@@ -81,11 +81,11 @@ class Check(Shown):
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         rows = [asdict(row) for row in self.rows]
-        return {"name": self.name, "within": self.within, "found": self.found, "rows": rows,
+        return {"name": self.name, "within": self.within, "found": self.counts, "rows": rows,
                 "since": self.since, "commit": self.commit, "notes": list(self.notes)}  # fmt: skip
 
     def _summary(self) -> Summary:
-        words = ", ".join(f"{count} {verdict}" for verdict, count in self.found.items())
+        words = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         title = f"baseline '{self.name}': {counted(len(self.rows), 'variable')}, {words}"
         return Summary(title, listing(self.rows), (*sentences(self), *self.notes))
 
@@ -173,7 +173,7 @@ def bless_request(
             check = checked(record, request, computed[0])
             write_new(
                 request, record.name, record.folder, computed, commit, record.history,
-                reason.strip(), check.found,
+                reason.strip(), check.counts,
             )  # fmt: skip
     return check
 

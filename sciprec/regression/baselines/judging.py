@@ -127,10 +127,11 @@ def rows_of(record: Record, run: KeptRun, answer: RunAnswer | None) -> list[Chec
     names = [str(name) for name in then.data_vars]
     axes = [name for name in run.variables if name not in names]
     for axis in axes:
-        if axis not in answer.known:
+        if axis not in answer.fingerprints:
             rows.append(CheckRow(run.name, axis, "pattern", "the axis is missing"))
-        elif answer.known[axis].digest != run.variables[axis].digest:
-            reason = _shape_words(run.variables[axis], answer.known[axis]) or "it has other values"
+        elif answer.fingerprints[axis].digest != run.variables[axis].digest:
+            words = _shape_words(run.variables[axis], answer.fingerprints[axis])
+            reason = words or "it has other values"
             rows.append(CheckRow(run.name, axis, "pattern", f"axis '{axis}': {reason}"))
     for name in names:
         rows.append(_row(run, then, answer, name))
@@ -146,9 +147,9 @@ def _row(stored: KeptRun, then: xr.Dataset, answer: RunAnswer, name: str) -> Che
         "error_then": stored.errors.get(name, math.nan),
         "error_now": answer.errors.get(name, math.nan),
     }  # fmt: skip
-    if name not in answer.known:
+    if name not in answer.fingerprints:
         return CheckRow(stored.name, name, "pattern", "the variable is missing", units=units)
-    old, new = stored.variables[name], answer.known[name]
+    old, new = stored.variables[name], answer.fingerprints[name]
     if reason := _shape_words(old, new) or _pattern_words(old, new):
         return CheckRow(stored.name, name, "pattern", reason, (), units,
                    _first_other(then, answer, name), **errors)  # fmt: skip
@@ -156,7 +157,7 @@ def _row(stored: KeptRun, then: xr.Dataset, answer: RunAnswer, name: str) -> Che
         noises = {m: _noise(stored, name, m) for m in METRICS}
         metrics = tuple(MetricVerdict(m, 0.0, noise, "identical") for m, noise in noises.items())
         return CheckRow(stored.name, name, "identical", "the same bits", metrics, units, **errors)
-    apart = differences(then, answer.values, stored.variables, answer.known, name)
+    apart = differences(then, answer.values, stored.variables, answer.fingerprints, name)
     metrics = tuple(
         MetricVerdict(m, apart[m], _noise(stored, name, m),
                "noise" if apart[m] <= _noise(stored, name, m) else "changed")

@@ -54,7 +54,7 @@ def _part(check: Check, identifier: str) -> dict[str, Any]:
     return {
         "check": check,
         "identifier": identifier,
-        "counts": ", ".join(f"{count} {verdict}" for verdict, count in check.found.items()),
+        "counts": ", ".join(f"{count} {verdict}" for verdict, count in check.counts.items()),
         "other": [row for row in check.rows if row.verdict != "identical"],
         "better": check.better,
         "picture": _picture(check, identifier),

@@ -100,7 +100,7 @@ class PrecisionBaseline:
             check = checked(record, request, values_answers(thing, args)[0])
             if check.identical and record.asked == request.asked:
                 return
-            history, counts = record.history, check.found
+            history, counts = record.history, check.counts
         folder.mkdir(exist_ok=True)
         commit = required_commit(folder, unversioned=True)
         computed = values_answers(thing, args, samples, noisy=True)

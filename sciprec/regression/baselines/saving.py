@@ -93,7 +93,7 @@ def write_new(
     for run, answer in by_run.items():
         variables, words = noise[run]
         runs.append(KeptRun(
-            run, places.get(run, ""), failure=answer.failure, variables=answer.known,
+            run, places.get(run, ""), failure=answer.failure, variables=answer.fingerprints,
             noise=variables, noise_of=words, errors=answer.errors, pace=answer.pace,
             room=answer.room,
         ))  # fmt: skip

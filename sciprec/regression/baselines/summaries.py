@@ -26,7 +26,7 @@ def markdown(checks: Sequence[Check]) -> str:
     head = f"{bad} of {count} changed" if bad else f"{count}: nothing changed beyond the noise"
     lines = [MARKDOWN.mark, f"### Precision: {head}", ""]
     for check in checks:
-        counts = ", ".join(f"{n} {verdict}" for verdict, n in check.found.items())
+        counts = ", ".join(f"{n} {verdict}" for verdict, n in check.counts.items())
         since = f" since `{check.since}`" if check.since else ""
         mark = ":x:" if not check.within else ":white_check_mark:"
         lines.append(f"- {mark} **{_cell(check.name)}**: {counts}{since}")

@@ -91,7 +91,7 @@ def values_answers(
                 f"{len(repeats)} samples were given; noise takes {SAMPLES} or more, from inputs "
                 "that differ by one unit of their format"
             )
-        noise = spread([(sample.values, sample.known) for sample in (answer, *repeats)])
+        noise = spread([(sample.values, sample.fingerprints) for sample in (answer, *repeats)])
         words = f"{len(repeats)} runs whose inputs are one unit of the format apart"
     return {RUN: answer}, {RUN: (noise, words)}
 

@@ -34,7 +34,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Made:
+class ComparedRun:
     """A run, and how it compares with the first one.
 
     Args:
@@ -80,13 +80,13 @@ class Repetition(Shown):
 
     Args:
         target: what was run.
-        made: the runs, the first one first.
+        runs: all, the first one first.
         findings: what the results depend on; empty where all bits are the same.
         notes: what was not varied or counted.
     """
 
     target: str
-    made: tuple[Made, ...]
+    runs: tuple[ComparedRun, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
 
@@ -109,7 +109,7 @@ class Repetition(Shown):
             "runs": [
                 {"run": n, "other": run.circumstance.words, "counted": run.counted,
                  "difference": run.difference and asdict(run.difference)}
-                for n, run in enumerate(self.made, 1)
+                for n, run in enumerate(self.runs, 1)
             ],
             "findings": [asdict(finding) for finding in self.findings],
             "notes": list(self.notes),
@@ -132,16 +132,16 @@ class Repetition(Shown):
         Raises:
             InputError: it cannot be written, or what is there is no page of sciprec.
         """
-        runs = {"Runs": runs_listing(self.made)}
+        runs = {"Runs": runs_listing(self.runs)}
         verdict = f"{self.target}: {self.answer}."
         return write_listed(path, f"Repeated: {self.target}", verdict, runs, self.sentences())
 
     def _summary(self) -> Summary:
-        title = f"{self.target}: {self.answer} ({counted(len(self.made), 'run')})"
-        return Summary(title, runs_listing(self.made), tuple(self.sentences()))
+        title = f"{self.target}: {self.answer} ({counted(len(self.runs), 'run')})"
+        return Summary(title, runs_listing(self.runs), tuple(self.sentences()))
 
 
-def runs_listing(runs: Sequence[Made]) -> Listing:
+def runs_listing(runs: Sequence[ComparedRun]) -> Listing:
     """One line per run."""
     rows = [
         (str(n), run.circumstance.words, "–" if n == 1 else _result(run))
@@ -150,7 +150,7 @@ def runs_listing(runs: Sequence[Made]) -> Listing:
     return Listing(("run", "what is other", "verdict"), (), rows)
 
 
-def _result(run: Made) -> str:
+def _result(run: ComparedRun) -> str:
     if run.difference is None:
         return "identical"
     return run.difference.words if run.counted else f"(differs) {run.difference.words}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sciprec.regression.repetition.circumstances import AGAIN, ANOTHER, FIRST, Circumstance
-from sciprec.regression.repetition.findings import Finding, Made
+from sciprec.regression.repetition.findings import ComparedRun, Finding
 from sciprec.regression.repetition.leavings import Difference, Left, first_difference
 
 Ended = Left | str
@@ -25,7 +25,7 @@ def nobody(words: str) -> None:
 
 def judged(
     circumstances: Sequence[Circumstance], run: Runs, tell: Told = nobody
-) -> tuple[list[Made], list[Finding]]:
+) -> tuple[list[ComparedRun], list[Finding]]:
     """Run under each circumstance and compare with the first run; find what results depend on.
 
     Where runs like the first one differ, no other difference says anything; before one is put down
@@ -52,20 +52,20 @@ def judged(
     return made_runs, _findings(made_runs)
 
 
-def _by_chance(runs: Sequence[Made]) -> bool:
+def _by_chance(runs: Sequence[ComparedRun]) -> bool:
     """Whether a run like the first one differs from it."""
     return any(run.difference and run.circumstance.aspect == AGAIN for run in runs)
 
 
 def _compared(
     todo: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]], tell: Told
-) -> list[Made]:
+) -> list[ComparedRun]:
     """Compare runs with the first one; the results of each are dropped when it is compared."""
     differences: dict[int, Difference | None] = {}
     for number, ended in runs:
         differences[number] = difference = _difference(truth, ended)
         tell(f"{todo[number].words}: {difference.words if difference else 'identical'}")
-    return [Made(each, differences.get(number)) for number, each in enumerate(todo)]
+    return [ComparedRun(each, differences.get(number)) for number, each in enumerate(todo)]
 
 
 def _difference(truth: Ended, other: Ended) -> Difference | None:
@@ -75,7 +75,7 @@ def _difference(truth: Ended, other: Ended) -> Difference | None:
     return first_difference(truth, other)
 
 
-def _alone(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
+def _alone(runs: list[ComparedRun], truth: Ended, run: Runs, tell: Told) -> list[ComparedRun]:
     """Later calls made again as first ones, where a second call differs at all."""
     if not any(each.difference and "a second call" in each.circumstance.ways for each in runs):
         return runs
@@ -84,7 +84,7 @@ def _alone(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
     return first + _compared(again, truth, run(again), tell)
 
 
-def _apart(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
+def _apart(runs: list[ComparedRun], truth: Ended, run: Runs, tell: Told) -> list[ComparedRun]:
     """Runs of several ways that differ: each way by itself; where none does, all together."""
     result = []
     for each in runs:
@@ -94,7 +94,7 @@ def _apart(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
     return result
 
 
-def _findings(runs: Sequence[Made]) -> list[Finding]:
+def _findings(runs: Sequence[ComparedRun]) -> list[Finding]:
     """Findings: one for each aspect of which a run differs, with its first difference."""
     findings: dict[str, Finding] = {}
     for run in runs:

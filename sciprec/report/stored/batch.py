@@ -700,7 +700,7 @@ class StoredMembers(Sequence[xr.Dataset]):
 
     def __init__(self, paths: Sequence[Path], expected: Sequence[str]) -> None:
         self.paths, self.expected = tuple(paths), tuple(expected)
-        self.kept: dict[Path, xr.Dataset] = {}
+        self.cached: dict[Path, xr.Dataset] = {}
         self.room = MOST_BYTES_KEPT
 
     def __len__(self) -> int:
@@ -708,11 +708,11 @@ class StoredMembers(Sequence[xr.Dataset]):
 
     def __getitem__(self, index):
         path = self.paths[index]
-        if path in self.kept:
-            return self.kept[path]
+        if path in self.cached:
+            return self.cached[path]
         dataset = proven.available(path, self.expected[index])
         if dataset.nbytes <= self.room:
-            self.kept[path] = dataset
+            self.cached[path] = dataset
             self.room -= dataset.nbytes
         return dataset
 

@@ -32,7 +32,7 @@ _DIGEST_BYTES = 32
 Value = TypeVar("Value")
 
 
-def kept(sort: str, key: str, compute: Callable[[], Value]) -> Value:
+def recalled_or_computed(sort: str, key: str, compute: Callable[[], Value]) -> Value:
     """The value kept under a key, or else the one that is computed now, and then kept.
 
     Args:

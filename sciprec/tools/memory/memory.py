@@ -206,12 +206,12 @@ class _CheckRuns:
         return tuple(sorted(result, key=lambda f: (f.file, f.line, f.kind)))
 
     def _overrun(self, overrun: watch.Overrun) -> MemoryFinding:
-        at = self.places.known[overrun.place]
+        at = self.places.numbered[overrun.place]
         message = f"index {overrun.index} of axis {overrun.axis}, which has {overrun.size} elements"
         return _finding(OUT_OF_BOUNDS, at, message)
 
     def _overflow(self, overflow: watch.Overflow) -> MemoryFinding:
-        at, ends = self.places.known[overflow.place], np.iinfo(overflow.kind)
+        at, ends = self.places.numbered[overflow.place], np.iinfo(overflow.kind)
         message = (
             f"{at.part}{' = ' * bool(at.part)}{overflow.value} does not fit into {overflow.kind}, "
             f"{ends.min:,} to {ends.max:,}; {overflow.wrapped}"
@@ -225,11 +225,11 @@ class _CheckRuns:
         for filling, words in _FILLINGS.items():
             outcome = self._run(number, filling, most)
             if outcome.notes.read >= 0:
-                read = self.places.known[outcome.notes.read]
+                read = self.places.numbered[outcome.notes.read]
             depends = _difference(truth, outcome)
             if depends:
                 message = f"read before it was written; filled with {words}, {depends}"
-                return _finding(UNINITIALISED, self.places.known[number], message, read)
+                return _finding(UNINITIALISED, self.places.numbered[number], message, read)
         return None
 
     def _run(self, place: int | None, filling: int, most: tuple[int, int]) -> _RunOutcome:

@@ -313,8 +313,8 @@ class Judge:
         """Judge a candidate by its runs on all sets."""
         scores = [self._score(tested, s.truth, self.format)
                   for (tested, _), s in zip(runs, self.sets, strict=True)]  # fmt: skip
-        on_first, decisive = scores[0], [self.tests[t] for t in decisions_of(candidate.text.whole)
-                                 if t in self.tests]  # fmt: skip
+        decisions = decisions_of(candidate.text.definition)
+        on_first, decisive = scores[0], [self.tests[t] for t in decisions if t in self.tests]
         for (_, outcomes), case in zip(runs, self.sets, strict=True):
             if (outcomes[decisive] != case.outcomes[decisive]).any():
                 return Judged(candidate, f"changes a decision on {case.name}", on_first)

@@ -88,7 +88,7 @@ class KernelSource:
         return None if decides else source
 
     @property
-    def whole(self) -> ast.FunctionDef:
+    def definition(self) -> ast.FunctionDef:
         """The definition of the kernel, whose decisions count."""
         return self.tree if self.caller is None else self.caller.tree
 

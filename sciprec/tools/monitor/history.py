@@ -137,7 +137,7 @@ class History:
         """(n, variables, BINS), counts of values by exponent, for each step; or None."""
         return np.array(self._columns["histograms"]) if "histograms" in self._columns else None
 
-    def whole(self, name: str) -> list[np.ndarray]:
+    def values_of(self, name: str) -> list[np.ndarray]:
         """The values of a variable in each watched step; empty below level 3."""
         return self._columns.get(f"whole_{self.names.index(name)}", [])
 

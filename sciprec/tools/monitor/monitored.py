@@ -97,7 +97,7 @@ class Monitored(Shown):
     def arrays(self, variable: str) -> list[np.ndarray]:
         """The values of a variable in each watched step, at level 3: arrays in their shape."""
         history = self._required()
-        values = history.whole(word("variable", variable, history.names))
+        values = history.values_of(word("variable", variable, history.names))
         shape = self.shapes.get(variable)
         return [a.reshape(shape) if shape and a.size == np.prod(shape) else a for a in values]
 

@@ -95,7 +95,7 @@ def followed(
     absolute: list[str] = []
     doubtful = in_parts = False
     for place, result in enumerate(results):
-        usable, compared = of_results.usable[place], split.whole.usable[place]
+        usable, compared = of_results.usable[place], split.total.usable[place]
         doubt, error = doubt_of(result)[usable], norm(of_results.errors[place][usable])
         size, unsure = norm(result.beside[..., 0][usable]), norm(doubt)
         parts = sum(norm(part[place][compared]) for part in split.parts)

@@ -74,6 +74,6 @@ def growth(
     shares = {}
     for name, rows in rows_of.items():
         split = Split(problem, by_step, steps=exact_run.count_of_steps(), only=rows)
-        error = split.whole.vector
+        error = split.total.vector
         shares[name] = np.array([share(split.part(n), error) for n in range(len(by_step))])
     return ShareGrowth(tuple(steps), shares)

@@ -131,15 +131,16 @@ class ResultLosses:
             return lost
         errors = (of_elements(e, r.beside[..., 0]) for r, e in zip(
             results, self.exam.errors.errors, strict=True))  # fmt: skip
-        triples = zip(self._exact, self.split.known, errors, strict=True)
+        triples = zip(self._exact, self.split.finite, errors, strict=True)
         return [exact & ~is_known & (error > wide) for exact, is_known, error in triples]
 
     @cached_property
     def outcome(self) -> NumberFate:
         """The outcome of all numbers."""
         tested = [np.isfinite(r.tested) for r in self.exam.results]
-        triples = list(zip(tested, self._exact, self.split.known, strict=True))
-        twins = zip(self.split.whole.errors, self.exam.errors.errors, self.split.known, strict=True)
+        triples = list(zip(tested, self._exact, self.split.finite, strict=True))
+        split = self.split
+        twins = zip(split.total.errors, self.exam.errors.errors, split.finite, strict=True)
         errors = [np.where(is_known, error, twin) for error, twin, is_known in twins]
         every, exam = Errors(self.split.results, errors), self.exam
         followed_to = followed(exam.results, every, self.split, exam.program, exam.most_bits)

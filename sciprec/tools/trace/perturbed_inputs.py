@@ -42,16 +42,16 @@ class PerturbedInputs:
         for number, args in enumerate(self.problem.perturbed(samples) if chosen else []):
             tell("runs over perturbed inputs", number, samples)
             split = Split(self.problem, [self.groups[n] for n in chosen], args)
-            if 2 * split.whole.vector.size >= self._split.vector.size:
-                gram += products(split.whole.vector, [split.part(n) for n in range(len(chosen))])
-                self.used.append((args, split.whole))
+            if 2 * split.total.vector.size >= self._split.vector.size:
+                gram += products(split.total.vector, [split.part(n) for n in range(len(chosen))])
+                self.used.append((args, split.total))
         return gram
 
     def left(self, members: Sequence[int]) -> float:
         """Return the share of the errors that is left when some groups are computed in binary64."""
         wide, sizes = [self.groups[n] for n in members], []
         for args, before in self.used:
-            after = Split(self.problem, [], args, wide=wide).whole
+            after = Split(self.problem, [], args, wide=wide).total
             sizes.append((before.among(after), after.among(before)))
         return pooled(sizes)
 

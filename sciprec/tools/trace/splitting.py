@@ -155,13 +155,13 @@ class Split:
             ]
         errors = [r.beside[..., 0] for r in self.results]
         pairs = list(zip(self.results, errors, strict=True))
-        self.known = [np.isfinite(r.tested) & np.isfinite(e) for r, e in pairs]
+        self.finite = [np.isfinite(r.tested) & np.isfinite(e) for r, e in pairs]
         self.singular = [
             self._is_singular(place, error, is_known)
-            for place, (error, is_known) in enumerate(zip(errors, self.known, strict=True))
+            for place, (error, is_known) in enumerate(zip(errors, self.finite, strict=True))
         ]
-        among = [k & ~s for k, s in zip(self.known, self.singular, strict=True)]
-        self.whole = Errors(self.results, errors, among, problem.metric)
+        among = [k & ~s for k, s in zip(self.finite, self.singular, strict=True)]
+        self.total = Errors(self.results, errors, among, problem.metric)
         self.least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
 
     def _is_singular(self, place: int, error: np.ndarray, finite: np.ndarray) -> np.ndarray:
@@ -179,39 +179,39 @@ class Split:
     @property
     def cancels(self) -> bool:
         """Whether the parts of all results cancel, so that their error counts as none."""
-        tested = self.whole.joined([r.tested for r in self.results])
+        tested = self.total.joined([r.tested for r in self.results])
         parts = [self.part(n) for n in range(len(self.parts))]
-        return counts_as_none(tested, self.whole.vector, parts, self.least)
+        return counts_as_none(tested, self.total.vector, parts, self.least)
 
     def part(self, number: int) -> np.ndarray:
         """A group's part as one vector."""
-        return self.whole.joined(self.parts[number])
+        return self.total.joined(self.parts[number])
 
     def beside(self, other: Split, scaled: Split) -> WiderRun:
         """Return the errors that are usable in another run, too, each result over its norm in one
         of the two.
         """
         usable = [u & v & c for u, v, c in zip(
-            self.whole.usable, other.whole.usable, scaled.whole.counted, strict=True)]  # fmt: skip
+            self.total.usable, other.total.usable, scaled.total.counted, strict=True)]  # fmt: skip
 
         def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
-            triples = zip(arrays, usable, scaled.whole.scales, strict=True)
+            triples = zip(arrays, usable, scaled.total.scales, strict=True)
             return np.concatenate([np.zeros(0), *(a[u].ravel() / s for a, u, s in triples)])
 
-        error = joined(self.whole.errors)
+        error = joined(self.total.errors)
         exact = joined([r.tested for r in self.results]) - error
         return WiderRun(error, exact, [joined(part) for part in self.parts])
 
     def shares(self, number: int) -> dict[str, float]:
         """A group's share of the error of each result; none where the parts of that cancel."""
-        w, nothing = self.whole, self._cancelled
+        w, nothing = self.total, self._cancelled
         rest = zip(w.names, self.parts[number], w.errors, w.counted, strict=True)
         return {name: 0.0 if nothing[name] else share(p[u], e[u]) for name, p, e, u in rest}
 
     @cached_property
     def _cancelled(self) -> dict[str, bool]:
         """Name of a result -> whether its error counts as none."""
-        w = self.whole
+        w = self.total
         return {
             r.name: counts_as_none(
                 r.tested[u], e[u], [p[place][u] for p in self.parts], self.least

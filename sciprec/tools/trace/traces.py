@@ -278,7 +278,7 @@ class _KernelTrace:
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
         self.losses = ResultLosses(problem, self.exam, self.split)
         self.splits = not (self.split.cancels or self.losses.outcome.followed.lost)
-        errors, ungrouped = self.split.whole, self._lines()
+        errors, ungrouped = self.split.total, self._lines()
         self.inputs = PerturbedInputs(problem, self.groups + idle, errors)
         chosen: list[int] = []
         if by != "step" and self.splits:
@@ -310,8 +310,8 @@ class _KernelTrace:
 
     def trace(self) -> Trace:
         """Return the trace that the runs give."""
-        whole_error, error = self.split.whole, self.split.whole.vector
-        sum_of_parts = self.split.whole.joined(self.exam.errors.errors)
+        whole_error, error = self.split.total, self.split.total.vector
+        sum_of_parts = self.split.total.joined(self.exam.errors.errors)
         size, lines, groups = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.exam.events()
         ranges = loaded(self.problem, self.exam.results)
@@ -385,10 +385,10 @@ class _KernelTrace:
     def _lines(self) -> list[Line]:
         """Return all lines with their shares, without their groups."""
         places = {id(g): n for n, g in enumerate(self.rounding)}
-        error, lines = self.split.whole.vector, []
+        error, lines = self.split.total.vector, []
         for place, group in enumerate(self.groups):
             number, part = places.get(id(group)), self.parts.get(place, 0.0 * error)
-            shares = dict.fromkeys(self.split.whole.names, 0.0)
+            shares = dict.fromkeys(self.split.total.names, 0.0)
             if number is not None and self.splits:
                 shares = self.split.shares(number)
             lines.append(
@@ -410,7 +410,7 @@ class _KernelTrace:
             source = f"own rounding of functions in {', '.join(self.unknown)}"
             lines.append(Line(
                 at.co_name, at.co_filename, at.co_firstlineno, source, UNKNOWN, share=0.0, rms=0.0,
-                shares=dict.fromkeys(self.split.whole.names, 0.0),
+                shares=dict.fromkeys(self.split.total.names, 0.0),
             ))  # fmt: skip
         return lines
 
@@ -419,7 +419,7 @@ class _KernelTrace:
         ran = {(n.file, n.line, n.name): n for n in self.lines}
 
         def unexecuted(g: OriginGroup) -> Line:
-            nothing = dict.fromkeys(self.split.whole.names, 0.0)
+            nothing = dict.fromkeys(self.split.total.names, 0.0)
             return Line(g.function, g.file, g.line, g.source, g.name, 0.0, 0.0, nothing)
 
         return [

@@ -23,7 +23,7 @@ from sciprec.foundation.loading import load_files
 from sciprec.workbench.batch.compiling import compile_ahead, is_compiled, told_of_compiling
 from sciprec.workbench.batch.perform import Days, perform, sentence
 from sciprec.workbench.batch.plan import Outcome, Run, code_behind, with_threads
-from sciprec.workbench.batch.resume import kept, look_for
+from sciprec.workbench.batch.resume import look_for, restored
 
 CONNECT_SECONDS = 8
 SECONDS_BETWEEN_EVENTS = 5.0
@@ -204,7 +204,7 @@ def on_worker(
 
     if run.code and run.code != code_behind(run.scenario):
         return run.outcome(0.0, _OTHER_CODE)
-    if not fresh and (previous := kept(look_for(run, folder), folder)) is not None:
+    if not fresh and (previous := restored(look_for(run, folder), folder)) is not None:
         return replace(previous, kept=False)
     if topic is None:
         return action(run, folder, debug)

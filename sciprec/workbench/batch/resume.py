@@ -127,7 +127,7 @@ def _listed(folder: Path) -> dict[str, Mapping[str, Any]]:
         return {}
 
 
-def kept(existing: ExistingFile, folder: str | Path) -> Outcome | None:
+def restored(existing: ExistingFile, folder: str | Path) -> Outcome | None:
     """The outcome of a run that is kept, None where it has to be made.
 
     A file that is judged otherwise by now, or stands in other company, gets the scenario as it is.

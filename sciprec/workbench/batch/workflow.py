@@ -39,9 +39,9 @@ from sciprec.workbench.batch.resume import (
     INTERRUPTED,
     find,
     interrupted_beside,
-    kept,
     left_beside,
     remove_leftovers,
+    restored,
 )
 from sciprec.workbench.batch.states import begin_states, end_states
 from sciprec.workbench.kinds import kind_of, load_scenarios, parse_scenarios
@@ -316,7 +316,7 @@ def completed(
     for candidate in () if fresh else find(runs, folder):
         if candidate.note:
             notes[candidate.run.file] = candidate.note
-        elif (outcome := kept(candidate, folder)) is not None:
+        elif (outcome := restored(candidate, folder)) is not None:
             outcomes[outcome.file] = outcome
     begin_states(runs, folder, outcomes)
     missing = [run for run in runs if run.file not in outcomes]

@@ -176,7 +176,7 @@ class Declared:
     Args:
         name: of the kind.
         function: of the user.
-        given: its class of parameters.
+        parameters_class: the user's own.
         table: the schema of the scenario's table.
         perturbs: names of parameters that tell members apart.
         variables: names of what it returns; None where it does not say.
@@ -186,7 +186,7 @@ class Declared:
 
     name: str
     function: ModelFunction
-    given: type
+    parameters_class: type
     table: type[BaseModel]
     perturbs: tuple[str, ...]
     variables: tuple[str, ...] | None
@@ -217,7 +217,7 @@ class Declared:
             kernels=lambda table, variant: digest_of(self.function),
             compile_seconds=_COMPILE_SECONDS,
             brief=self._brief if self.brief else None,
-            sources=lambda table: (self.function, self.given, self.perturbs),
+            sources=lambda table: (self.function, self.parameters_class, self.perturbs),
             ensembles=True,
             residuals=None if self.carried is None else self._residuals,
             watched=lambda table: (),

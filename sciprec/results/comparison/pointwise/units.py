@@ -134,11 +134,11 @@ class UnitConversion:
     """values * factor + offset.
 
     Args:
-        given, wanted: the units as text.
+        source, wanted: the units as text.
         factor, offset: exact.
     """
 
-    given: str
+    source: str
     wanted: str
     factor: Fraction
     offset: Fraction
@@ -161,7 +161,7 @@ class UnitConversion:
         return np.asarray(numbers + float(self.offset) if self.offset else numbers)
 
     def __str__(self) -> str:
-        return f"from '{self.given}' into '{self.wanted}'"
+        return f"from '{self.source}' into '{self.wanted}'"
 
 
 def conversion(

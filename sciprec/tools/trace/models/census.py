@@ -169,7 +169,7 @@ class Census:
 
         return rounding_of(plain(backend), before=noted)
 
-    def known(self, kernel, backend: Backend) -> Lifting:
+    def called_kernel(self, kernel, backend: Backend) -> Lifting:
         """The kernel that was called here, of a function that is defined again in every run.
 
         Raises:

@@ -31,7 +31,7 @@ class ModelEvents:
     def __init__(self, program: Runner, census: Census, notes: TwinNotes, steps: RunSteps) -> None:
         self._program, self._census, self._notes, self._steps = program, census, notes, steps
 
-    def found(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[Event, ...]:
         """Return the earliest event of every kind by line, and the earliest of all but branches
         with the line that caused it.
         """

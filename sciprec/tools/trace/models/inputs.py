@@ -66,7 +66,7 @@ class ModelInputs:
                 self.beginning = self._split.steps.beginning(share)
                 most = SAMPLES if self.beginning is None else 1
         for sample in range(most):
-            run = self._parts(keys, sample, None) if sample else self._split.own()
+            run = self._parts(keys, sample, None) if sample else self._split.unperturbed()
             gram += self._gram(run, keys)
             self.used.append((sample, run))
         self.inputs = most
@@ -150,7 +150,7 @@ class ModelInputs:
         """Split the error of an ordinary run by groups, and of a run with some groups wider."""
         split, of = self._split, self.keys[1:]
         followed = [k for k in keys if k in of]
-        usual = split.own() if not sample else split.run(of, followed, sample)
+        usual = split.unperturbed() if not sample else split.run(of, followed, sample)
         order = [k for k in keys if k != self.keys[0]]
         wider = split.run(order, order, sample, wide)
         both = []

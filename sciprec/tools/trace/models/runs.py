@@ -328,7 +328,7 @@ class _Copy:
         signature = inspect.signature(kernel, follow_wrapped=False)
 
         def called(*args, **kwargs):
-            lifting = self._run.census.known(kernel, backend)
+            lifting = self._run.census.called_kernel(kernel, backend)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             return self._run.call(

@@ -115,7 +115,7 @@ class Splitting:
         self.parts: dict[tuple, dict[str, np.ndarray]] = {}
         self.groups: dict[tuple, Joint] = {}
         self.passes, self.notes = 0, TwinNotes(census)
-        self.known = self._twin()
+        self.twin_errors = self._twin()
         self.steps = census.log.steps(self.notes.calls, self.notes.loops(), self.notes.repeats())
         self._all = ModelGroups(census, self.notes, lanes)
 
@@ -326,7 +326,7 @@ class Splitting:
         part, error = self.at(self.parts[key], -1), self.at(self.errors, -1)
         return norm(part) > HOT * norm(error) or abs(share(part, error)) > HOT
 
-    def own(self) -> PartsOfRun:
+    def unperturbed(self) -> PartsOfRun:
         """The run of the model's own input, with all parts."""
         tested = {n: _float(self.results.values[n]) for n in self.outputs}
         return PartsOfRun(tested, self.errors, self.parts)
@@ -345,7 +345,7 @@ class Splitting:
             of: the run that says what is usable, and the norms; left out, the model's own.
             beside: another one in which elements have to be usable.
         """
-        usual, run = [], of or self.own()
+        usual, run = [], of or self.unperturbed()
         is_all = not of or set(of.tested) == set(self.outputs)
         for name in names or (self.outputs if is_all else tuple(run.tested)):
             arrays = (_float(x[name]) for x in (run.tested, run.errors, values))
@@ -363,7 +363,7 @@ class Splitting:
         """Whether the parts of some results cancel at a stored time, so that their error counts as
         none, as what copies of them in binary64 do not hold does.
         """
-        tested, error = (self.at(v, time, names) for v in (self.own().tested, self.errors))
+        tested, error = (self.at(v, time, names) for v in (self.unperturbed().tested, self.errors))
         parts = (self.at(self.parts[key], time, names) for key, _ in self.all_groups())
         return counts_as_none(tested, error, parts, _LAST_DIGITS / stretch(self.census.bits))
 

@@ -428,7 +428,7 @@ class _TraceRuns:
         self.inputs = ModelInputs(split, self.chosen)
         enough = self.error.size >= MANY
         self.cancels = split.cancels(self.chosen)
-        self.events = ModelEvents(split.program, split.census, split.notes, split.steps).found()
+        self.events = ModelEvents(split.program, split.census, split.notes, split.steps).events()
         grows = [] if by == STEP or self.cancels else [None, *self.parts[1:]]
         chosen = large_parts(grows, self.error)
         gram = self.inputs.products(chosen, samples)
@@ -552,7 +552,7 @@ class _TraceRuns:
         """Return the trace that the runs give."""
         split, times, chosen, error = self.split, self.times, self.chosen, self.error
         results, outputs, backend = split.results, split.outputs, split.backend
-        sum_of_parts, size = split.at(split.known, chosen), norm(error)
+        sum_of_parts, size = split.at(split.twin_errors, chosen), norm(error)
         total, sizes = sum(self.parts, np.zeros_like(error)), sum(map(norm, self.parts))
         shapes = {n: np.shape(results.values[n])[n in results.timed :] for n in outputs}
         elements = sum(map(math.prod, shapes.values()))
