@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast, overload
 import numpy as np
 
 from sciprec.arrays.integers.fixed_point import adaptive_quantize, dequantize
-from sciprec.foundation.arguments import whole
+from sciprec.foundation.arguments import integer
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import (
     Backend,
@@ -77,7 +77,7 @@ def quantize(x: Any, backend: str | Backend, *, seed: int = 0) -> Any:
         the ends of the range, NaN zero.
     """
     resolved = resolve_backend(backend)
-    whole("seed", seed, -(2**63), 2**64 - 1, "an integer")
+    integer("seed", seed, -(2**63), 2**64 - 1, "an integer")
     if resolved.storage.fixed and hasattr(x, "dask") and hasattr(x, "map_blocks"):
         return x.map_blocks(_in_unit, abs(x).max(), resolved, dtype=_result_dtype(x.dtype))
     if hasattr(x, "data_vars"):

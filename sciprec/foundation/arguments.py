@@ -125,7 +125,7 @@ def _as_float(value: Any) -> float:
         return math.nan
 
 
-def whole(name: str, value: Any, least: int, most: float, words: str = "") -> int:
+def integer(name: str, value: Any, least: int, most: float, words: str = "") -> int:
     """The value as an integer.
 
     Raises:
@@ -138,13 +138,16 @@ def whole(name: str, value: Any, least: int, most: float, words: str = "") -> in
     return int(value)
 
 
+whole = integer  # its name in version 0.1; it goes with version 0.3
+
+
 def at_least(name: str, value: Any, least: int) -> int:
     """The value as an integer.
 
     Raises:
         InputError: it is none of at least `least`; floats never are.
     """
-    return whole(name, value, least, math.inf, f"an integer of at least {least}")
+    return integer(name, value, least, math.inf, f"an integer of at least {least}")
 
 
 def reals(name: str, value: Any, words: str = "real numbers") -> np.ndarray:

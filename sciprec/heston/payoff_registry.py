@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sciprec.foundation.arguments import Range, shown, whole, word
+from sciprec.foundation.arguments import Range, integer, shown, word
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import FIXINGS, PARAMETER, PAYOFF
 from sciprec.foundation.loading import load_plugins
@@ -317,6 +317,6 @@ def _checked(item: Field, value: Any) -> Any:
     if value is None and item.default is None:
         return None
     if name == "fixings":
-        return whole("fixings", value, *FIXINGS)
+        return integer("fixings", value, *FIXINGS)
     limits = item.metadata.get("limits") or PAYOFF.get(name, PARAMETER)
     return limits.number(name, value)

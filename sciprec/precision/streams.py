@@ -8,7 +8,7 @@ Python integers, on NumPy int64 arrays and in compiled kernels, and gives the sa
 
 import numpy as np
 
-from sciprec.foundation.arguments import whole
+from sciprec.foundation.arguments import integer
 
 MASK32 = 0xFFFFFFFF
 MULTIPLIER_0 = 0xD2511F53
@@ -81,7 +81,7 @@ def seed_words(seed):
     Raises:
         InputError: the seed is no integer or lies outside [0, 2**64).
     """
-    seed = whole("seed", seed, 0, 2**64 - 1, "an integer from 0 to 2**64 - 1")
+    seed = integer("seed", seed, 0, 2**64 - 1, "an integer from 0 to 2**64 - 1")
     return seed & MASK32, seed >> 32
 
 

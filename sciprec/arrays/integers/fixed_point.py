@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sciprec.arrays.integers.scale_groups import ScaleTiles
-from sciprec.foundation.arguments import reals, refused, whole, word
+from sciprec.foundation.arguments import integer, reals, refused, word
 from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.elementary.bits import fma
@@ -167,9 +167,9 @@ def _real(x) -> np.ndarray:
 
 def checked_span(bits: int, headroom: int) -> int:
     """2^(bits - headroom - 1), the number of integers below zero."""
-    whole("bits", bits, 2, 32)
+    integer("bits", bits, 2, 32)
     most = bits - 2
-    whole("headroom", headroom, 0, most, f"with {bits} bits an integer from 0 to {most}")
+    integer("headroom", headroom, 0, most, f"with {bits} bits an integer from 0 to {most}")
     return 1 << (bits - headroom - 1)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.foundation.arguments import reals, refused, whole
+from sciprec.foundation.arguments import integer, reals, refused
 from sciprec.foundation.errors import InputError
 
 
@@ -37,7 +37,7 @@ class ScaleTiles:
         if axis is not None:
             dimensions = len(shape)
             words = f"an axis of an array of {dimensions} dimensions"
-            place = whole("axis", axis, -dimensions, dimensions - 1, words) % dimensions
+            place = integer("axis", axis, -dimensions, dimensions - 1, words) % dimensions
             counts = tuple(n if i == place else 1 for i, n in enumerate(shape))
             return cls(shape, tuple(1 if i == place else n for i, n in enumerate(shape)), counts)
         words = f"a length, or a tuple of at most {len(shape)} lengths, each from 1 to 2^31"
@@ -45,7 +45,7 @@ class ScaleTiles:
         if len(tile) > len(shape):
             raise refused("block", block, words)
         for length in tile:
-            whole("block", length, 1, 2**31, words)
+            integer("block", length, 1, 2**31, words)
         if not tile:
             return cls(shape, shape, ())
         return cls(shape, (1,) * (len(shape) - len(tile)) + tile)

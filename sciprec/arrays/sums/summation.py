@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sciprec.arrays.sums.compensation import lost_in_sum
-from sciprec.foundation.arguments import reals, whole, word
+from sciprec.foundation.arguments import integer, reals, word
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifting import lift
@@ -378,5 +378,5 @@ def _work(values: np.ndarray) -> np.ndarray:
 
 
 def _method(name: str, methods, block: int) -> str:
-    whole("block", block, 1, 2**62, "a whole number of elements >= 1")
+    integer("block", block, 1, 2**62, "a whole number of elements >= 1")
     return word("method of summation", name, methods)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import whole
+from sciprec.foundation.arguments import integer
 from sciprec.foundation.limits import PERTURBATION
 from sciprec.precision.streams import seed_words, symmetric_uniform
 
@@ -38,7 +38,7 @@ class Perturbation:
 
     def __post_init__(self) -> None:
         last = _MOST_MEMBERS - 1
-        whole("member", self.member, 0, last, f"a whole number from 0 to {last}")
+        integer("member", self.member, 0, last, f"a whole number from 0 to {last}")
         PERTURBATION.number("the amplitude of a perturbation", self.amplitude)
         seed_words(self.seed)
 

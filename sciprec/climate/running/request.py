@@ -29,7 +29,7 @@ from sciprec.climate.stages.staged_transform import require_rest
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.foundation.arguments import names, refused, taking, whole, word
+from sciprec.foundation.arguments import integer, names, refused, taking, word
 from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError, meant
@@ -264,7 +264,7 @@ def check_request(arguments: RunArguments) -> Request:
     sample_every = _checked_sampling(arguments.sample_every, variables, every)
     since = dated(arguments.start_date, arguments.calendar)
     period = _checked_period(arguments.statistics_period, variables, every, step)
-    threads = whole("threads", arguments.threads, *THREADS)
+    threads = integer("threads", arguments.threads, *THREADS)
     progress = arguments.progress
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
@@ -439,7 +439,7 @@ def _checked_variables(equations: EquationSet, requested) -> tuple[str, ...]:
 
 def _checked_sampling(sample_every: object, variables: tuple[str, ...], every: int) -> int:
     """The steps between the states that statistics look at, which fit those between stored ones."""
-    steps = whole("sample_every", sample_every, 1, MOST_SAMPLED_STEPS)
+    steps = integer("sample_every", sample_every, 1, MOST_SAMPLED_STEPS)
     if steps == 1:
         return steps
     if not any(over_time(name)[0] for name in variables):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.foundation.arguments import Range, flag, share, whole
+from sciprec.foundation.arguments import Range, flag, integer, share
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CONFIDENCE, PATHS, THREADS
 from sciprec.heston.parameters import Model, require_model
@@ -82,8 +82,8 @@ class PricingRequest:
         require_stages(backend, "heston")
         confidence = CONFIDENCE.number("confidence", confidence)
         compensation = resolve_residuals(compensation)
-        max_paths = whole("max_paths", max_paths, *PATHS)
-        threads = whole("threads", threads, *THREADS)
+        max_paths = integer("max_paths", max_paths, *PATHS)
+        threads = integer("threads", threads, *THREADS)
         seconds = math.inf if max_seconds is None else _SECONDS.number("max_seconds", max_seconds)
         relative = flag("relative", relative)
         if relative and isinstance(tolerance, str):

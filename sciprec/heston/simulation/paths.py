@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from sciprec.foundation.arguments import at_least, whole, word
+from sciprec.foundation.arguments import at_least, integer, word
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.timing import Timing, timing_of
@@ -122,7 +122,7 @@ def estimate(
     options["carried"] = resolve_residuals(compensation, ("none", "carry")) != "none"
     simulated = partial(simulate_block, model, payoffs, **options)
     todo = blocks(n_paths, block_paths)
-    if whole("threads", threads, *THREADS) == 1:
+    if integer("threads", threads, *THREADS) == 1:
         results = [simulated(block) for block in todo]
     else:
         with ThreadPoolExecutor(threads) as pool:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sciprec.foundation.arguments import choice, refused, shown, whole, word
+from sciprec.foundation.arguments import choice, integer, refused, shown, word
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning import rows
 from sciprec.precision.formats.backend import (
@@ -132,7 +132,7 @@ def with_scaling(
             )
         return resolve_backend(backend)
     choice("small", small, (CLIPPED, KEPT))
-    whole("good_steps", good_steps, 1, 10**6, "a number of steps from 1 to 1000000")
+    integer("good_steps", good_steps, 1, 10**6, "a number of steps from 1 to 1000000")
     if scaling == STATIC and good_steps != GOOD_STEPS:
         raise InputError(
             f"good_steps is {shown(good_steps)} beside static scales, which nothing doubles; leave "

@@ -12,7 +12,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from sciprec.foundation.arguments import whole, word
+from sciprec.foundation.arguments import integer, word
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.registry import NamedRows
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
@@ -48,7 +48,9 @@ class Format:
 
     def __post_init__(self) -> None:
         for key in ("significand_bits", "emin", "emax"):
-            whole(f"format '{self.name}': {key}", getattr(self, key), -(2**20), 2**20, "an integer")
+            integer(
+                f"format '{self.name}': {key}", getattr(self, key), -(2**20), 2**20, "an integer"
+            )
         if wrong := _out_of_reach(self.significand_bits, self.emin, self.emax):
             raise InputError(f"format '{self.name}': {wrong}")
         word(f"overflow of format '{self.name}'", self.overflow, OVERFLOWS)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from sciprec.foundation.arguments import whole
+from sciprec.foundation.arguments import integer
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Summary
 from sciprec.precision.fixed.profile import Profile
@@ -177,7 +177,7 @@ class FixedLifted(Lifted):
             fixed(*representative_arguments)
             fixed.freeze(spare_bits=1)
         """
-        spare = whole("spare_bits", spare_bits, 0, _MOST_SPARE_BITS)
+        spare = integer("spare_bits", spare_bits, 0, _MOST_SPARE_BITS)
         with self._state:
             if not self.has_units:
                 raise LiftError(

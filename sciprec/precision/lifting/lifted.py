@@ -21,7 +21,7 @@ import numpy as np
 from numba.core import errors, types
 from numba.core.serialize import dumps
 
-from sciprec.foundation.arguments import whole
+from sciprec.foundation.arguments import integer
 from sciprec.foundation.listing import Listing, Shown, Summary
 from sciprec.precision.compiled.addresses import address_of
 from sciprec.precision.fixed.profile import Profile, Recorder
@@ -244,7 +244,7 @@ class Lifted(Shown):
             with ThreadPoolExecutor() as pool:
                 results = list(pool.map(lambda n: lifted.stream(n)(x), range(100)))
         """
-        n = whole("n", n, 0, keys.STREAMS - 1, "the number of a stream, from 0 to 2**32 - 2")
+        n = integer("n", n, 0, keys.STREAMS - 1, "the number of a stream, from 0 to 2**32 - 2")
         return Stream(self, n) if self.backend.random else self
 
     def freeze(self, spare_bits: int = 0) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from sciprec.foundation.arguments import flag, shown, whole
+from sciprec.foundation.arguments import flag, integer, shown
 from sciprec.precision.formats.backend import (
     Backend,
     HandedBackend,
@@ -92,7 +92,7 @@ def lift(
     resolved = resolve_backend(backend)
     if not isinstance(path, str) or path not in ("auto", "software"):
         raise LiftError(f"path {shown(path)} is unknown; give 'auto' or 'software'")
-    seed = whole("seed", seed, -(2**63), 2**64 - 1, "an integer")
+    seed = integer("seed", seed, -(2**63), 2**64 - 1, "an integer")
     trust_inputs = flag("trust_inputs", trust_inputs)
     _check_adapt(adapt)
     again = partial(
@@ -119,4 +119,4 @@ def lift(
 def _check_adapt(adapt) -> None:
     if adapt is not None and not (isinstance(adapt, str) and adapt == "headroom"):
         calls = "'headroom', None, or a number of calls above zero"
-        whole("adapt", adapt, 1, 2**63 - 1, calls)
+        integer("adapt", adapt, 1, 2**63 - 1, calls)

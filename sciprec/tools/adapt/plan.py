@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.foundation.arguments import Range, names, refused, whole
+from sciprec.foundation.arguments import Range, integer, names, refused
 from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.formats.float_format import Format
@@ -53,7 +53,7 @@ def checked_plan(
     most = TOLERANCE.number("tolerance", tolerance)
     if most >= 1.0:
         raise refused("tolerance", tolerance, TOLERANCE.words)
-    steps = whole("every", every, 1, 2**31, "a whole number of steps from 1")
+    steps = integer("every", every, 1, 2**31, "a whole number of steps from 1")
     if variable is not None and not isinstance(variable, str):
         raise refused("variable", variable, 'the name of a variable of the state, "vorticity"')
     return AdaptivePlan(most, checked_ladder(ladder), steps, variable or "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import whole
+from sciprec.foundation.arguments import integer
 from sciprec.tools.monitor.alerts import Alert, alerts_of
 from sciprec.tools.monitor.sketches import SIZE, sketch, sketch_by_band
 from sciprec.tools.monitor.summaries import (
@@ -188,7 +188,7 @@ def checked_level(level: Any) -> int:
     Raises:
         InputError: it is none.
     """
-    return whole(
+    return integer(
         "level", level, LEVELS[0], LEVELS[-1], "0 (off), 1 (summaries), 2 (also exponents of each "
         "step and places of the largest errors) or 3 (also whole arrays)",
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.foundation import targets
-from sciprec.foundation.arguments import flag, names, whole, word
+from sciprec.foundation.arguments import flag, integer, names, word
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.course import followed, tell
 from sciprec.foundation.errors import InputError
@@ -290,7 +290,7 @@ def monitor(
         )
     watched = _watched(watch)
     level = checked_level(level)
-    whole("every", every, 1, 2**62, "a whole number of steps from 1")
+    integer("every", every, 1, 2**62, "a whole number of steps from 1")
     rules = checked_rules(alerts, [w.text for w in watched])
     if truth != DD:
         truth = flag("truth", truth)

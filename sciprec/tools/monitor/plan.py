@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sciprec.foundation.arguments import names, refused, whole
+from sciprec.foundation.arguments import integer, names, refused
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.listing import counted
 from sciprec.tools.monitor.alerts import checked_rules
@@ -96,10 +96,10 @@ def checked_plan(
     """
     watched = tuple(dict.fromkeys(names("watch", watch)))
     rules = tuple(checked_rules(alerts, watched).items())
-    each = whole("every", every, 1, 2**31, "a whole number of steps from 1")
+    each = integer("every", every, 1, 2**31, "a whole number of steps from 1")
     drift = 0
     if drift_every is not None:
-        drift = whole("drift_every", drift_every, 1, 2**31, "a whole number of steps from 1")
+        drift = integer("drift_every", drift_every, 1, 2**31, "a whole number of steps from 1")
     return WatchPlan(watched, checked_level(level), each, rules, drift, callback)
 
 

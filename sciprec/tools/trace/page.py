@@ -16,8 +16,8 @@ from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.drawing.templating import page_style, template
 from sciprec.foundation import targets
+from sciprec.foundation.arguments import integer
 from sciprec.foundation.arguments import path as checked_path
-from sciprec.foundation.arguments import whole
 from sciprec.foundation.listing import counted
 from sciprec.precision.rewriting.syntax import Source, parse
 from sciprec.tools.trace.findings import TraceData, called
@@ -173,7 +173,7 @@ def write_trace_page(
         InputError: it cannot be written, or what is there is no page of sciprec.
     """
     free = targets.require_free(checked_path("the page", path), targets.PAGE)
-    whole("verify", verify, 0, 1000, "a whole number, 0 for none")
+    integer("verify", verify, 0, 1000, "a whole number, 0 for none")
     proof = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
     return targets.write(free, model_trace_page(trace, proof, trace.by_step(), mend), targets.PAGE)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sciprec.arrays.metrics import METRICS, TITLES
 from sciprec.foundation import targets
-from sciprec.foundation.arguments import choice, refused, whole, word
+from sciprec.foundation.arguments import choice, integer, refused, word
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import REMEDIES
@@ -88,7 +88,7 @@ class Trace(TraceData):
             What was predicted and measured to be left of the error, pooled over the perturbed
             inputs; where they differ by more than 15 %, what makes most of the difference.
         """
-        whole("top", top, 1, 1000, "a whole number from 1")
+        integer("top", top, 1, 1000, "a whole number from 1")
         choice("truth", truth, ("dd", "auto"))
         return self._work.verify(top)
 
@@ -130,7 +130,7 @@ class Trace(TraceData):
             >>> t.mend().proposals[0].title
             'expm1'
         """
-        whole("most", most, 1, 10_000, "a whole number from 1")
+        integer("most", most, 1, 10_000, "a whole number from 1")
         underflows = any(e.kind == "underflow to zero" for e in self.events)
         return REMEDIES["kernel"](self._work.problem, self._work.blamed, most, underflows)
 
@@ -151,7 +151,7 @@ class Trace(TraceData):
         """
         from sciprec.tools.trace.page import trace_page
 
-        whole("verify", verify, 0, 1000, "a whole number, 0 for none")
+        integer("verify", verify, 0, 1000, "a whole number, 0 for none")
         free = targets.require_free(checked_path("the page", path), targets.PAGE)
         some = self.groups or self.outcome.lost
         verified = self.verify(verify) if verify and some and self._work.can_be_wider else None
@@ -243,9 +243,9 @@ def trace(
     require_traceable(arithmetic, kernel=function)
     choice("by", by, BY)
     word("metric", metric, METRICS)
-    if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
+    if integer("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
-    whole("samples", samples, 1, 10_000, "a whole number from 1")
+    integer("samples", samples, 1, 10_000, "a whole number from 1")
     bound = bound_arguments(function, args)
     require_memory_of_kernel(function.__name__, bound, lanes)
     require_apart(function.__name__, bound)

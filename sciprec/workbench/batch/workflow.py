@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sciprec.foundation.arguments import flag, path, refused, whole
+from sciprec.foundation.arguments import flag, integer, path, refused
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
@@ -219,7 +219,7 @@ def run(
         raise refused("scheduler", scheduler, "an address such as tcp://host:8786")
     for name, count in (("workers", workers), ("threads", threads)):
         if count is not None:
-            whole(name, count, *THREADS)
+            integer(name, count, *THREADS)
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
     changes = changes_of(changes)

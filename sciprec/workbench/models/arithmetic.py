@@ -13,7 +13,7 @@ from sciprec.arrays.sums.compensation import (
     Compensation,
     resolve_compensation,
 )
-from sciprec.foundation.arguments import Range, shown, whole
+from sciprec.foundation.arguments import Range, integer, shown
 from sciprec.foundation.errors import ModelError
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.time_steps import (
@@ -76,9 +76,9 @@ class ModelArithmetic:
         self._resolved.require_taken_by("a model")
         self.backend = self._resolved.name
         self.amplitude = _AMPLITUDE.number("amplitude", amplitude)
-        self.seed = whole("seed", seed, 0, 2**64 - 1)
-        self.threads = whole("threads", threads, *THREADS)
-        whole("member", member, 0, 2**32 - 1)
+        self.seed = integer("seed", seed, 0, 2**64 - 1)
+        self.threads = integer("threads", threads, *THREADS)
+        integer("member", member, 0, 2**32 - 1)
         watched, adaptive_plan = plan_from(monitor), adaptive_from(adaptive)
         self._member, self._disturbs = member, member == 0
         self._compensation = resolve_compensation(compensation)
@@ -205,8 +205,8 @@ class ModelArithmetic:
             ModelError: the state is none, or a number of steps does not fit.
         """
         checked_state(state)
-        whole("steps", steps, 0, 2**62, "a whole number of steps")
-        total = steps if of is None else whole("of", of, 1, 2**62, "a whole number of steps")
+        integer("steps", steps, 0, 2**62, "a whole number of steps")
+        total = steps if of is None else integer("of", of, 1, 2**62, "a whole number of steps")
         if self._advancing is not None:
             self._advancing.advance(step, state, steps, total)
             return

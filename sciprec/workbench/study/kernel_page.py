@@ -13,7 +13,7 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.foundation.arguments import Range, choice, flag, refused, whole, word
+from sciprec.foundation.arguments import Range, choice, flag, integer, refused, word
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.listing import Listing, Shown, Summary
@@ -252,7 +252,7 @@ def study(
     word("metric", metric, metrics())
     choice("truth", truth, TRUTHS)
     if threads is not None:
-        whole("threads", threads, *THREADS)
+        integer("threads", threads, *THREADS)
     about = subject(kernel, args, output, axes)
     limits = [
         Tolerance(variable=name, metric=metric, at_most=limit, reason="as was asked for")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import choice, refused, whole
+from sciprec.foundation.arguments import choice, integer, refused
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
@@ -164,7 +164,7 @@ class ModelTrace(Shown):
             What was predicted and measured to be left of the error, pooled over the inputs of the
             groups; where they differ by more than 15 %, what makes most of the difference.
         """
-        whole("top", top, 1, 1000, "a whole number from 1")
+        integer("top", top, 1, 1000, "a whole number from 1")
         return self._work.verify(top)
 
     def mend(self) -> ModelMend:
@@ -385,10 +385,10 @@ def trace_program(
             f"by is 'stage', and the model of '{model}' has no stages; split by 'function', or "
             f"trace a scenario of kind {' or '.join(MODEL_STAGES)}"
         )
-    if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
+    if integer("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     if samples is not None:
-        whole("samples", samples, 1, 10_000, "a whole number from 1")
+        integer("samples", samples, 1, 10_000, "a whole number from 1")
     with every_place_met(arithmetic):
         census = Census(program, arithmetic)
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
