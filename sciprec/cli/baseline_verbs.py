@@ -261,13 +261,12 @@ def _write_files(
 
         targets.write(html, checks_page(checks, METRICS), targets.PAGE)
     if junit_xml is not None:
-        from sciprec.regression.baselines.summaries import check_cases
         from sciprec.results.comparison.junit import junit_text
 
-        cases = {f"sciprec baseline check {result.name}": check_cases(result) for result in checks}
+        cases = {f"sciprec baseline check {result.name}": result.cases() for result in checks}
         targets.write(junit_xml, junit_text(cases), targets.JUNIT)
     if markdown is not None:
-        from sciprec.regression.baselines.summaries import markdown as in_markdown
+        from sciprec.regression.baselines.checking import markdown as in_markdown
 
         targets.write(markdown, in_markdown(checks), targets.MARKDOWN)
 

@@ -101,7 +101,7 @@ class Program:
         passes: number of a loop -> the site where its passes begin, where these are noted.
         loop_variables: such a site -> the loop's variable, where that is a whole number.
         entry_text: of the compiled function with the kernel's signature, "" until it is written.
-        formats: of operations in other formats than the backend's, see `assigning.known_formats`.
+        formats: of operations in other formats than the backend's, see `assigning.specialised`.
         operations: generated name -> operation.
         definitions: the finished functions, and whether they are parallel.
         entered: names of functions that are called in the processor mode.

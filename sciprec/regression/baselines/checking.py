@@ -11,6 +11,7 @@ from typing import Any
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.origin import commit_around, provenance
+from sciprec.foundation.targets import MARKDOWN
 from sciprec.regression.baselines.answering import PLAIN, How, RunAnswer, answers
 from sciprec.regression.baselines.judging import (
     FAILING,
@@ -25,8 +26,11 @@ from sciprec.regression.baselines.keeping import METRICS
 from sciprec.regression.baselines.records import Record
 from sciprec.regression.baselines.requests import BaselineRequest, differing
 from sciprec.regression.baselines.saving import kept_runs, required_commit, writable, write_new
+from sciprec.results.comparison.junit import JUnitCase
 from sciprec.results.comparison.wording import number
 
+MOST_LINES = 30
+"""Lines of a table in Markdown; further rows that are not identical are counted."""
 _ENVIRONMENT = ("processor", "simd", "python", "numpy", "numba", "llvmlite", "scipy")
 
 
@@ -84,10 +88,67 @@ class Check(Shown):
         return {"name": self.name, "within": self.within, "found": self.counts, "rows": rows,
                 "since": self.since, "commit": self.commit, "notes": list(self.notes)}  # fmt: skip
 
+    def cases(self) -> list[JUnitCase]:
+        """A test case for each row, with its metrics and their noise as properties."""
+        return [
+            JUnitCase(
+                self.name, f"{row.run}, {row.variable}" if row.variable else row.run, row.verdict,
+                row.reason, row.verdict in FAILING, _properties(row),
+            )
+            for row in self.rows
+        ]  # fmt: skip
+
+    def markdown(self) -> list[str]:
+        """Lines of a list in Markdown: the verdicts, the notes, and which rows are better."""
+        counts = ", ".join(f"{n} {verdict}" for verdict, n in self.counts.items())
+        since = f" since `{self.since}`" if self.since else ""
+        mark = ":x:" if not self.within else ":white_check_mark:"
+        return [
+            f"- {mark} **{_cell(self.name)}**: {counts}{since}",
+            *(f"  - {_cell(note)}" for note in self.notes),
+            *(
+                f"  - better: {_cell(row.run)}, {_cell(row.variable)}: error "
+                f"{number(row.error_now)}, was {number(row.error_then)}" for row in self.better
+            ),
+        ]  # fmt: skip
+
     def _summary(self) -> Summary:
         words = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         title = f"baseline '{self.name}': {counted(len(self.rows), 'variable')}, {words}"
         return Summary(title, listing(self.rows), (*sentences(self), *self.notes))
+
+
+def markdown(checks: Sequence[Check]) -> str:
+    """A summary of checks: a line for each baseline, and a table of what is not identical."""
+    bad = sum(not check.within for check in checks)
+    count = f"{len(checks)} baseline{'s' if len(checks) != 1 else ''}"
+    head = f"{bad} of {count} changed" if bad else f"{count}: nothing changed beyond the noise"
+    lines = [MARKDOWN.mark, f"### Precision: {head}", ""]
+    for check in checks:
+        lines += check.markdown()
+    unlike = [(c, row) for c in checks for row in c.rows if row.verdict != "identical"]
+    if unlike:
+        lines += ["", "| baseline | run | variable | verdict | why |", "|---|---|---|---|---|"]
+        worst = sorted(unlike, key=lambda pair: pair[1].verdict not in FAILING)
+        lines += [
+            f"| {' | '.join(map(_cell, (c.name, r.run, r.variable, r.verdict, r.reason)))} |"
+            for c, r in worst[:MOST_LINES]
+        ]
+        if len(worst) > MOST_LINES:
+            lines += ["", f"and {len(worst) - MOST_LINES} more"]
+    return "\n".join(lines) + "\n"
+
+
+def _properties(row: CheckRow) -> dict[str, float]:
+    numbers = {"error_then": row.error_then, "error_now": row.error_now}
+    for metric in row.metrics:
+        numbers |= {metric.name: metric.apart, f"{metric.name}_noise": metric.noise}
+    return numbers
+
+
+def _cell(text: str) -> str:
+    """Words inside a table of Markdown."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def check_request(

@@ -2,6 +2,7 @@
 
     subjects      what is studied: a kernel, its inputs, and which results count
     kernel_kind   the kind of scenario that a study is run as
+    traced_kind   the kind that traces of its kernel are run as
     kernel_page   `sciprec.study`: the door to all of this
 """
 

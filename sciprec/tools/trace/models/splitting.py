@@ -49,7 +49,7 @@ _PEAK = 2.0
 
 
 class RunsCourse(Protocol):
-    """Whoever is told how far the runs are, see `course.Course`."""
+    """A listener that is told how far the runs are, such as `course.TraceProgress`."""
 
     def begins(self, label: str, count: int, runs: int) -> None:
         """Further work begins, of so many runs."""
