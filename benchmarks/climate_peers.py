@@ -73,7 +73,7 @@ def _shtns(truncation: Truncation, batch: int) -> Callable:
 
 @contextmanager
 def _spoken_aside() -> Iterator[None]:
-    """What a library prints goes to standard error: the benchmark's table has the output."""
+    """Send to standard error what a library prints: the benchmark's table has the output."""
     sys.stdout.flush()
     out = os.dup(1)
     os.dup2(2, 1)

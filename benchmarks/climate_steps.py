@@ -37,7 +37,7 @@ FITTED_FROM = 42
 
 @dataclass(frozen=True)
 class Model:
-    """What is integrated.
+    """The model that is integrated.
 
     Args:
         name: of the row.

@@ -1,4 +1,4 @@
-"""What a monitor costs: watched steps against steps of the model, in processor time.
+"""Cost of a monitor: watched steps against steps of the model, in processor time.
 
 A watched step's cost is that of one look, so that it can be told beside steps that vary by more.
 """

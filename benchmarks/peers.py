@@ -80,7 +80,7 @@ class Peer:
 
 
 def emulators() -> dict[str, Emulator]:
-    """Those that are installed, by their row."""
+    """The installed emulators, by their row."""
     found = {"NumPy float16": Emulator("fp16", _converted(np.float16), _same)}
     if importlib.util.find_spec("ml_dtypes"):
         import ml_dtypes

@@ -190,7 +190,7 @@ def measure(
 
 
 def machine() -> dict:
-    """What the numbers depend on."""
+    """The processor and versions that the numbers depend on."""
     wanted = ("avx512f", "avx2", "fma", "f16c")
     processor = llvmlite.binding.get_host_cpu_name()
     return {

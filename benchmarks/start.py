@@ -95,7 +95,7 @@ QUICKSTART = "sciprec quickstart"
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took: processor seconds of it and its children, and seconds of wall."""
+    """The time of a process: processor seconds of it and its children, and seconds of wall."""
 
     processor: float
     wall: float

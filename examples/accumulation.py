@@ -64,7 +64,7 @@ class Sums:
 
     @property
     def total(self):
-        """What no sum exceeds."""
+        """An upper bound of every sum."""
         return self.start + self.updates * self.largest
 
     @property

@@ -77,7 +77,7 @@ def normalised(x, mean, variance, out):
 
 @sciprec.model("layer_norm", variables=("normalised", "mean", "variance"))
 def layer_norm(layer: Layer, arithmetic):
-    """What layer normalisation gives, and the moments that it rests on."""
+    """Layer normalisation of x, and the moments that it rests on."""
     kernels = [squared, deviations, of_squares, normalised]
     squares, second_pass, difference, normalise = map(arithmetic.lift, kernels)
     wider = layer.accumulator == "fp32" and arithmetic.backend != "fp64"

@@ -38,7 +38,7 @@ def slope(x, forcing, out):
 
 
 def increment(x, forcing, h, k1, k2, k3, k4, y, dx):
-    """What a step of fourth order adds to the state; k1 to k4 and y are work."""
+    """The sum that a step of fourth order adds to the state; k1 to k4 and y are work."""
     slope(x, forcing, k1)
     for j in range(x.size):
         y[j] = x[j] + 0.5 * h * k1[j]

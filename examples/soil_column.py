@@ -53,7 +53,7 @@ def diffuse(temperature, share, surface, steps):
 
 
 def diffuse_carried(temperature, residual, share, surface, steps):
-    """The same; what a rounding loses is kept and added at the next step (Kahan 1965)."""
+    """Like `diffuse`; the loss of a rounding is kept and added at the next step (Kahan 1965)."""
     n = temperature.size
     for _ in range(steps):
         above = surface

@@ -149,7 +149,7 @@ def make_first_days(folder: Path = FOLDER) -> Path:
 
 
 def fields_of(blocks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What of `blocks_of` are fields."""
+    """The blocks of `blocks_of` that are fields."""
     return {name: x for name, x in blocks.items() if x.ndim == 3}
 
 
@@ -166,7 +166,7 @@ def numbers(found: dict[str, float]) -> dict[str, float]:
 
 
 def place(climate: Climate) -> dict:
-    """What a file says of model and grid."""
+    """The words of a file on model and grid."""
     return {
         "case": "held_suarez", "truncation": climate.truncation, "levels": climate.levels,
         "step_seconds": STEP_SECONDS, "diffusion_hours": DIFFUSION_HOURS,

@@ -32,7 +32,7 @@ def stage_errors(
     step_seconds: float | None = None,
     formulation: str = "careful",
 ) -> list[dict]:
-    """What arithmetics of the transform's stages cost, on a flow that the model has made in fp64.
+    """Errors of arithmetics in the transform's stages, on a flow that the model has made in fp64.
 
     Errors are root mean squares relative to those of what fp64 makes of the same numbers: of the
     coefficients of the fields that are taken to the grid; of those of the products that come from
@@ -125,7 +125,7 @@ class _Given:
         return tendency
 
     def errors(self, transform: StagedTransform) -> dict:
-        """What a transform's errors are, as `stage_errors` gives them."""
+        """A transform's errors, as `stage_errors` gives them."""
         fields = transform.to_grid(self.spectra)
         tendency = self.from_products(transform.to_spectrum(self.on_grid(fields)))
         synthesis = self.exact.to_spectrum(fields)

@@ -267,7 +267,7 @@ def ordered(ops: Evaluation):
 
 @intrinsic
 def closed(typingctx, x):
-    """What a function of a program with a table gives back: (x, its marks)."""
+    """The result of a function of a program with a table: (x, its marks)."""
     kind = types.unliteral(x)
     pair = types.Tuple([kind, types.int64])
 
