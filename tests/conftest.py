@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(items) -> None:
 
 @contextlib.contextmanager
 def without_plugins():
-    """What plugin files register, a model of the examples among them, is unknown afterwards."""
+    """Forget afterwards what plugin files register, a model of the examples among them."""
     from sciprec.workbench.kinds import kind
 
     known, before = kind._KINDS, set(sys.modules)
@@ -104,14 +104,14 @@ def without_plugins():
 
 @pytest.fixture
 def forgotten_plugins():
-    """What a test's plugin files register is unknown after it."""
+    """Forget after a test what its plugin files register."""
     with without_plugins():
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
 def plugins_of_one_file():
-    """What a file's fixtures register is unknown to the next file."""
+    """Forget before the next file what a file's fixtures register."""
     with without_plugins():
         yield
 

@@ -30,7 +30,7 @@ start = {start}
 
 
 class Planted:
-    """What the runs give: a dataset for (start, backend), in which a test plants what it likes."""
+    """Results of runs: a dataset for (start, backend), in which a test plants what it likes."""
 
     def __init__(self):
         self.base = {"field": (("time", "x"), 1.0 + np.arange(12.0).reshape(3, 4))}

@@ -36,7 +36,7 @@ def record_of(folder: Path, number: float) -> tuple[Record, dict[str, xr.Dataset
 
 
 def number_in(folder: Path) -> float | None:
-    """What a baseline is of; None where there is none."""
+    """The number that a baseline is of; None where there is none."""
     if "mine" not in record_names(folder):
         return None
     record = read_record("mine", folder)

@@ -101,13 +101,13 @@ REGRESSIONS = (
     ("a quotient as a product", "horner", "p / 3.0", "p * np.float32(0.33333)"),
     ("a slower loop", "horner", "for c in (", "for c in 15 * (0.0,) + ("),
 )  # fmt: skip
-"""What went wrong, in which function, and how: a text and what stands in its place."""
+"""The fault, its function, and how it is planted: a text and what stands in its place."""
 
 
 SLOWER = 1.5
 """How many times longer a call may take."""
 _CALLS = 20
-"""That are timed at once."""
+"""The number that is timed at once."""
 
 
 def truncated(x):

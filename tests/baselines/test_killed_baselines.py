@@ -109,7 +109,7 @@ def test_commands_that_are_killed_or_terminated_leave_nothing_temporary(tmp_path
         )  # fmt: skip
 
     def left():
-        """What is there beside baselines and their subjects."""
+        """The names beside baselines and their subjects."""
         paths = [*temporary.iterdir(), *(folder / "baselines").glob(".*")]
         return sorted(path.name for path in paths)
 

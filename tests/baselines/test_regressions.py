@@ -5,7 +5,7 @@ import pytest
 from tests.baselines import regressions
 
 WITHIN_INPUTS = {"a product distributed", "a carry dropped"}
-"""What may change results by less than rounding the inputs does."""
+"""The faults that may change results by less than rounding the inputs does."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What tests of the climate share."""
+"""Fixtures that tests of the climate share."""
 
 import numpy as np
 import pytest

@@ -91,7 +91,7 @@ def drawn(seed: int, case: str = "") -> Draw:
 
 
 def require_alike(one: Trajectory, other: Trajectory, about: str) -> None:
-    """The same states, to the last bit, and the same end."""
+    """Require equal states, to the last bit, and an equal end."""
     assert (one.blow_up is None) == (other.blow_up is None), about
     require_same_bits(one, other, about)
 

@@ -1,4 +1,4 @@
-"""What scales cost: processor time of steps of shallow water with scales over that without.
+"""The cost of scales: processor time of steps of shallow water with scales over that without.
 
     python -m tests.climate.scaling_cost [--format fp16] [--formulation careful] [--carry]
 

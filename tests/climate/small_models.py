@@ -63,7 +63,7 @@ def model_of(request: Request) -> tuple[LiftedModel, Any, np.ndarray]:
 
 
 def require_same_bits(one: Trajectory, other: Trajectory, about: str = "") -> None:
-    """The same fields and budgets at the same times, to the last bit."""
+    """Require equal fields and budgets at the same times, to the last bit."""
     np.testing.assert_array_equal(one.time_days, other.time_days, err_msg=about)
     for kind in ("fields", "budgets"):
         mine, its = getattr(one, kind), getattr(other, kind)

@@ -11,7 +11,7 @@ from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 WAVE = {6: 993.54, 7: 986.50, 8: 972.34, 9: 949.30, 10: 928.04}
 """Lowest surface pressure, hPa, of GFDL's core (Isca) at T42L24, diffusion of order 8, 600 s."""
 NEXT = {6: 993.42, 7: 986.10, 8: 970.50, 9: 947.45, 10: 924.51}
-"""The same of dinosaur in binary64."""
+"""The figures of dinosaur in binary64."""
 
 
 def run(truncation, days, step, **parameters):

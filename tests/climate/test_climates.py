@@ -21,7 +21,7 @@ STORED = sorted(FOLDER.glob("held_suarez_t*.json"))
 
 
 def climate(path):
-    """What is stored, and its means as arrays."""
+    """The stored climate, and its means as arrays."""
     stored = json.loads(path.read_text())
     return stored, {name: np.array(values) for name, values in stored["means"].items()}
 

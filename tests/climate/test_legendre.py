@@ -67,7 +67,7 @@ def test_functions_at_t85_agree_with_multiple_precision():
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision here")
 def test_functions_at_the_true_gaussian_latitudes_of_t85_are_right_to_an_ulp():
-    """Those of the transform's tables: nodes are kept in extended precision for them."""
+    """Latitudes of the transform's tables: nodes are kept in extended precision for them."""
     nodes = gauss_nodes(128, np.longdouble)[0]
     columns = [0, 1, 7, 31, 63]
     table = legendre_table(85, nodes[columns])

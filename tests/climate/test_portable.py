@@ -26,7 +26,7 @@ EXTENDED = np.finfo(np.longdouble).nmant > 52
 
 
 def digests(**environment):
-    """What all cases give, in a process with these variables."""
+    """Digests of all cases' results, in a process with these variables."""
     result = subprocess.run(
         [sys.executable, "-c", DIGESTS], env=os.environ | environment, capture_output=True,
         text=True, check=True,

@@ -39,7 +39,7 @@ def norms_of(case, truncation, *how, day=None, **options):
 
 
 def norms_in(case, backend, compensation=None, **options):
-    """Those of a case in an arithmetic."""
+    """Norms of a case in an arithmetic."""
     how = options | {"backend": backend, "compensation": compensation}
     return norms_of(case, *USUAL[case], **how)
 

@@ -29,7 +29,7 @@ def test_a_run_is_a_labelled_dataset_in_si_units():
 
 
 def holed(values):
-    """The same with NaN at one place."""
+    """A copy with NaN at one place."""
     return np.where(np.arange(values.size).reshape(values.shape) == 7, np.nan, values)
 
 

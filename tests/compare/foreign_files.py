@@ -34,7 +34,7 @@ FAULTS = {
     "an axis": "the values of axis", "points": "points", "a variable": "missing from the run",
     "texts": "holds no numbers", "no times": "points", "an unknown unit": "convert one of them",
 }  # fmt: skip
-"""What may be wrong, and words of the refusal; of differences in values none."""
+"""The faults, and words of the refusal; of differences in values none."""
 
 
 @dataclass
@@ -170,7 +170,7 @@ def _stored(
 
 
 def _kept(values: np.ndarray, how: dict[str, Any]) -> np.ndarray:
-    """What a file holds of values."""
+    """The values of a file."""
     if how.get("dtype") == "f4":
         return values.astype(np.float32).astype(float)
     if "scale_factor" in how:
@@ -255,7 +255,7 @@ def _rearranged(
 
 
 def wrong(pair: Foreign) -> str:
-    """What is wrong with the comparison of a pair; empty where nothing is."""
+    """The faults of the comparison of a pair; empty where nothing is."""
     words = FAULTS.get(pair.fault, "")
     try:
         found = compare(pair.golden, pair.actual, atol=1.0, **pair.options)

@@ -125,7 +125,7 @@ def test_members_that_differ_by_an_ulp_decide_nothing():
 
 @pytest.mark.slow
 def test_only_a_wider_ensemble_decides():
-    """The same differences, as members that began an ulp apart and as members that did not."""
+    """Equal differences, as members that began an ulp apart and as members that did not."""
     actual, members = ensemble(1e-3)
     for perturbation, status in ((None, "unjudged"), (1e-4, "beyond")):
         attributes = {"sciprec_scenario": scenario(perturbation)}

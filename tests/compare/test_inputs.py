@@ -1,4 +1,4 @@
-"""What can be compared: NumPy files and objects, files read by blocks, points in another order."""
+"""Inputs of comparisons: NumPy files and objects, files read by blocks, points in another order."""
 
 import json
 import re

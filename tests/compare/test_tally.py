@@ -34,7 +34,7 @@ def tally_of(golden, actual, weights=None, fmt=BINARY64):
 
 
 def everything(tally):
-    """What a tally holds, to be compared to the last bit."""
+    """The contents of a tally, to be compared to the last bit."""
     return (
         tally.matrix.tolist(), int(tally.differing[0]), tally.largest, tally.changed_place,
         [tally.sum(name) for name in SUMS], tally.worst, tally.map.tolist(),
@@ -51,7 +51,7 @@ def sample(shape, seed=1, spread=3.0):
 
 
 def with_specials(shape, seed=2):
-    """The same with NaN, infinities, zeros and subnormals on either side."""
+    """A copy with NaN, infinities, zeros and subnormals on either side."""
     golden, actual = sample(shape, seed)
     rng = np.random.default_rng(seed)
     for one in (golden, actual):

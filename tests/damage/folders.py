@@ -91,7 +91,7 @@ def run_files(folder: Path) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What each run's file holds, by name; a phrase where it cannot be read."""
+    """The contents of each run's file, by name; a phrase where it cannot be read."""
     found: dict[str, Any] = {}
     for name in run_files(folder):
         try:
@@ -137,7 +137,7 @@ def plain(attributes: dict[str, Any]) -> str:
 
 
 def lasting(found: dict[str, Any]) -> dict[str, Any]:
-    """What `contents` has found without what another run of the same need not repeat."""
+    """The findings of `contents` without what another run of the same need not repeat."""
     return {name: one if isinstance(one, str) else one | {"": _steady(one[""])}
             for name, one in found.items()}  # fmt: skip
 

@@ -24,12 +24,12 @@ from tests.damage.folders import PLUGIN, contents, lasting
 SECONDS = 120.0
 """The most that a whole way may take; a usual one takes two or three."""
 SHOWN = ("scenario", "label", "member", "status", "reason", "errors", "nonfinite", "variable")
-"""What of a run's row is compared."""
+"""The keys of a run's row that are compared."""
 
 
 @dataclass
 class Way:
-    """What was seen on one way.
+    """The observations of one way.
 
     Args:
         damage: in words.
@@ -59,7 +59,7 @@ def command(*words: Any) -> tuple[int, str, str]:
 
 
 def listed(folder: Path) -> Any:
-    """What the list of a folder holds; a phrase where it holds nothing."""
+    """The list of a folder; a phrase where it holds nothing."""
     try:
         return json.loads((folder / "batch.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -74,7 +74,7 @@ def rows(said: str) -> dict[str, dict[str, Any]]:
 
 
 def in_order(said: str) -> Any:
-    """What `compare --json` says, by name: a store without `.zmetadata` has no order of its own."""
+    """Answer of `compare --json`, by name: a store without `.zmetadata` has no order of its own."""
     content = json.loads(said)
     return content | {"variables": sorted(content["variables"], key=lambda row: row["variable"])}
 
@@ -172,7 +172,7 @@ _CONTEXT.set_forkserver_preload([
 
 
 def sent(place: Path, wholes: dict[str, Path], scenarios: list[Path], **drawn: Any) -> Way:
-    """What was seen of a damage, drawn by its seed, in a process of its own."""
+    """The observations of a damage, drawn by its seed, in a process of its own."""
     here, there = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(
         target=_in_child, args=(there, place, wholes, scenarios), kwargs=drawn, daemon=True

@@ -1,4 +1,4 @@
-"""What tests of mending share."""
+"""Fixtures that tests of mending share."""
 
 from unittest.mock import patch
 

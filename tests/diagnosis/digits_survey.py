@@ -84,7 +84,7 @@ def true_digits(tested: np.ndarray, exact: list) -> np.ndarray:
 
 
 def surveyed(seed: int) -> dict[str, Any]:
-    """What is told of a seed's kernel, and what is so."""
+    """Claims about a seed's kernel, and the facts."""
     text, args = source(seed), arguments(seed)
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
         kernel = kernel_in(text, Path(folder))

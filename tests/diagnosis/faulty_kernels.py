@@ -75,7 +75,7 @@ def with_offset(x, out):
 
 
 def advected(u, new, steps):
-    """What leaves one cell and enters the next is rounded alike: its parts cancel."""
+    """A flow that leaves one cell and enters the next is rounded alike: its parts cancel."""
     for _ in range(steps):
         for i in range(1, u.size):
             out_of_cell = 0.3 * u[i]
@@ -86,7 +86,7 @@ def advected(u, new, steps):
 
 
 def flow(size: int = 60) -> np.ndarray:
-    """What `advected` moves."""
+    """The amount that `advected` moves."""
     return 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, size)) * 64) / 256
 
 

@@ -127,7 +127,7 @@ def stays(text: str, args: tuple) -> bool:
 
 
 def surveyed(seed: int) -> dict[str, Any]:
-    """What a trace told of a seed's kernel, and what is so."""
+    """Claims of a trace about a seed's kernel, and the facts."""
     backend = ARITHMETICS[(seed // 4 + seed // 24) % len(ARITHMETICS)]
     text, args = source(seed), arguments(seed)
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):

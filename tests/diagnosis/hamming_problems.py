@@ -40,7 +40,7 @@ PROBLEMS = {
 }
 """Name -> the expression, and which numbers it is given."""
 FEW = ("p42-", "fp32"), ("3.4.2", "fp64")
-"""Those of the usual tests, and not of the slow ones in fp32: a branch, and all places at once."""
+"""Problems of the usual tests, and not of the slow ones in fp32: a branch, all places at once."""
 
 
 def inputs(kind: str, bits: int, count: int, seed: int, other: bool = False) -> dict:

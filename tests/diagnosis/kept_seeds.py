@@ -1,4 +1,4 @@
-"""What a survey found of every seed, kept in a folder as soon as a seed is complete."""
+"""Findings of a survey on every seed, kept in a folder as soon as a seed is complete."""
 
 from __future__ import annotations
 

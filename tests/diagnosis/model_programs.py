@@ -88,7 +88,7 @@ def start():
 
 
 def by_kernels(backend):
-    """What `both` does, by kernels and between them: views, copies, new arrays, tuples."""
+    """The steps of `both`, by kernels and between them: views, copies, new arrays, tuples."""
     x, share, weights = start()
     step, measured = lift(advance, backend), lift(measures, backend)
     states, y = np.array([x, x]), np.zeros((20, 2))[:, 1]

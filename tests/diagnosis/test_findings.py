@@ -31,7 +31,7 @@ def test_a_fault_planted_into_a_random_pipeline_is_named(tmp_path, seed=1):
 
 
 def test_parts_that_cancel_are_one_group():
-    """What leaves one cell and enters the next was rounded alike."""
+    """A flow that leaves one cell and enters the next was rounded alike."""
     u = flow()
     found = trace(advected, "bf16", (u, np.zeros(60), 40), output="u")
     pair = [n for n in found.lines if "_cell = " in n.source]

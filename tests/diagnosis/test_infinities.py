@@ -119,7 +119,7 @@ def functions(x, y, out):
 
 
 def fraction_of(row: int, x: float, y: float) -> Fraction | None:
-    """What a row of `basic` is exactly; None where an operand or the result is no fraction."""
+    """The exact value of a row of `basic`; None where an operand or the result is no fraction."""
     if not (math.isfinite(x) and math.isfinite(y)) or (row == 3 and y == 0.0) or row == 4:
         return None
     of_one = {5: abs, 6: operator.neg}

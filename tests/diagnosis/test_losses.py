@@ -41,7 +41,7 @@ FAR = np.array([1.2e3, 1.3e9, 1.5e9, 1995.0, 1990.0])
 
 
 def test_a_wrong_number_that_the_norm_hides_is_named():
-    """What is left of a removed square is larger than the last one, 12.5."""
+    """The rest of a removed square is larger than the last one, 12.5."""
     found = trace(windows, "fp64", (FAR, np.zeros(5)), output="out")
     assert "No line stands out" in found.verdict
     worst = found.outcome.worst

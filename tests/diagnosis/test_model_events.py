@@ -1,4 +1,4 @@
-"""What happens to numbers of a model: in which step, call and pass, and which line causes it."""
+"""Events of numbers of a model: in which step, call and pass, and which line causes it."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
 
 
 def test_inputs_are_perturbed_in_the_format_and_alike_in_every_run():
-    """Those of kernels, and what is rounded before the first of them."""
+    """Inputs of kernels, and arrays that are rounded before the first of them."""
     seen, start = [], np.linspace(0.5, 1.5, 50)
 
     def program(backend):

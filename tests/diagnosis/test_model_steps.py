@@ -136,7 +136,7 @@ def weighted(x, weights, steps):
 
 @pytest.mark.parametrize("some", [1, 3])
 def test_arguments_and_arrays_that_are_rounded_in_a_step(some):
-    """What a call of one step converts is of that step; of several of all of them."""
+    """Conversions of a call are of its step; those of several steps of all of them."""
 
     def program(backend):
         x, kernel = START / 3.0, lift(weighted, backend)

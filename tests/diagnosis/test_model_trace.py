@@ -73,7 +73,7 @@ def _size(found) -> float:
 
 
 def between(backend):
-    """What is done between kernels reaches them again."""
+    """Work between kernels reaches them again."""
     x, share, _ = start()
     x = quantize(x, backend)
     step, y = lift(advance, backend), np.zeros(20)
@@ -364,7 +364,7 @@ def in_large_arrays(backend):
 
 @pytest.mark.slow
 def test_memory_that_a_model_takes(monkeypatch):
-    """What is said beforehand is what runs take, within a factor of two."""
+    """The estimate is the memory that runs take, within a factor of two."""
     trace_program(in_large_arrays, "fp16", model="large", samples=1)  # compiled
     tracemalloc.start()
     trace_program(in_large_arrays, "fp16", model="large", samples=1)

@@ -1,4 +1,4 @@
-"""What `verify` says of every group: that prediction and run agree, or why they do not, truly."""
+"""Answer of `verify` on every group: that prediction and run agree, or why they do not, truly."""
 
 from __future__ import annotations
 

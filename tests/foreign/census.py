@@ -25,7 +25,7 @@ SECONDS, BYTES, SECONDS_OF_PACKAGE = 20, 8 << 30, 1800
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 NPBENCH = "SCIPREC_NPBENCH"
 BESIDE = "beside"
-"""What requirements say of a package that others import, and that is not offered itself."""
+"""The words of requirements on a package that others import, and that is not offered itself."""
 LEFT_OUT = ("clifford", "numba_stats")
 """Packages that count apart: kernels around objects and around scipy's compiled functions."""
 FIRST = (
@@ -75,7 +75,7 @@ def _too_long(number, frame):
 
 
 def rows_of(folder: str, package: str) -> list[Row]:
-    """What became of every kernel of a package, found by a process of its own."""
+    """The fate of every kernel of a package, found by a process of its own."""
     command = [sys.executable, "-m", "tests.foreign.census", "--offer", folder, package]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_OF_PACKAGE)
@@ -96,7 +96,7 @@ def packages_required() -> list[str]:
 
 
 def construct_of(words: str) -> str:
-    """What a refusal names, without the names of the kernel."""
+    """The construct that a refusal names, without the names of the kernel."""
     found = re.search(r"\): (.+?) cannot be lifted", words)
     named = found[1] if found else re.sub(r"'[^']*'", "'...'", words)
     return re.sub(r"^'[^']*', (an? \w+),$", r"a constant, \1", named)[:80]

@@ -48,7 +48,7 @@ def count_of(arguments: list[Any]) -> int:
 
 
 def outcome(run, arguments: list[Any]) -> list[np.ndarray]:
-    """What a call gives, and what it leaves in its arguments."""
+    """The result of a call, and what it leaves in its arguments."""
     given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     with np.errstate(all="ignore"):
         result = run(*given)
@@ -128,7 +128,7 @@ def rounded(arguments: list[Any], backend: str) -> list[Any]:
 
 
 def examined(kernel, function, backends=BACKENDS) -> dict | None:
-    """What a kernel does in fp64 and in narrow arithmetics; None where no arguments are found."""
+    """Results of a kernel in fp64 and in narrow arithmetics; None where no arguments are found."""
     import numba
 
     import sciprec

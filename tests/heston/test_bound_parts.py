@@ -1,4 +1,4 @@
-"""What the bound is made of: means and intervals, the steps' rule, sizes, moments, seeds."""
+"""Parts of the bound: means and intervals, the steps' rule, sizes, moments, seeds."""
 
 from types import SimpleNamespace
 

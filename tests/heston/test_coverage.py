@@ -46,7 +46,7 @@ def test_bounds_cover_where_the_variance_stays_at_zero():
 
 
 def test_a_wrong_truth_is_noticed():
-    """The same prices cover no truth that is 3 % away."""
+    """These prices cover no truth that is 3 % away."""
     (case,) = heston.reference_cases(REFERENCES, ["lewis_K100"])
     wrong = PricedPayoff(case.name, case.model, case.payoff, 1.03 * case.truth)
     (row,) = heston.coverage([wrong], backends=["fp32"], n_seeds=8)

@@ -1,4 +1,4 @@
-"""What fixed point did, from blocks of paths to the file of a run."""
+"""Counts of fixed point, from blocks of paths to the file of a run."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What greeks are made of: level integration, shifted dates, controls, bumps."""
+"""Parts of greeks: level integration, shifted dates, controls, bumps."""
 
 import math
 from dataclasses import replace

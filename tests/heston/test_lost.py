@@ -43,7 +43,7 @@ class Followed:
 @pytest.mark.parametrize("carried", [True, False])
 @pytest.mark.parametrize("scheme", [EULER, MARTINGALE])
 def test_every_step_of_a_path_is_seen_and_none_is_changed(scheme, carried):
-    """What a state was to change by, less what was lost, is what it has changed by."""
+    """The change that a state was to have, less the loss, is what it has changed by."""
     plain, looked = (Followed(watched, scheme, carried) for watched in (False, True))
     assert np.array_equal(plain.states(), looked.states())
     totals = [looked.losses.totals(number) for number in range(3)]

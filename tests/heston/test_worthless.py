@@ -60,7 +60,7 @@ def test_worthless_prices_stop_at_once(payoff):
 
 @pytest.mark.parametrize("payoff", [WORTHLESS[i] for i in (0, 3, 5, 9, 11)], ids=named)
 def test_greeks_of_worthless_options_stop_at_once(payoff):
-    """Those of the Asian took more than 44 s, and had no bound."""
+    """Greeks of the Asian took more than 44 s, and had no bound."""
     result = heston.greeks(LEWIS, payoff, tolerance=0.05)
     assert result.n_paths < 4 * FEW and np.all(np.isfinite(result.bound))
     assert np.all(np.abs(result.value) <= result.bound + 1e-12)

@@ -1,4 +1,4 @@
-"""What is wrong with a model or its file gets one sentence and exit code 2, before half a batch."""
+"""A fault of a model or its file gets one sentence and exit code 2, before half a batch."""
 
 import re
 

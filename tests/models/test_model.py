@@ -28,7 +28,7 @@ def run(files, **how):
 
 
 def by_hand(backend, steps=8, sites=8, pull=0.25):
-    """What the model does, written again with plain NumPy and rounding by `quantize`."""
+    """The model, written again with plain NumPy and rounding by `quantize`."""
     def q(x):
         return np.asarray(sciprec.quantize(np.asarray(x, float), backend))
 
@@ -165,7 +165,7 @@ def test_a_key_of_the_table_may_have_any_name(write, undrawn):
 
 
 def test_a_model_whose_kernels_add_asks_for_the_compensation(write):
-    """That is a use of it, and what is carried has a size."""
+    """Its additions are a use of it, and what is carried has a size."""
     plugin, scenario = write(
         """
         chosen = arithmetic.compensation_of("x")

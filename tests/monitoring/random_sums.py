@@ -48,7 +48,7 @@ def called(x, d):
 
 
 def numbers(x, d):
-    """The same with a number in place of an element."""
+    """A copy with a number in place of an element."""
     for i in range(x.size):
         total = x[i]
         for n in range(d.shape[0]):
@@ -67,7 +67,7 @@ def observed(kernel, backend: str):
 
 
 def lost_sums(kernel, backend: str, *args):
-    """What the carried sums of a kernel lose, as a monitor has it, and the arrays that are left."""
+    """Losses of a kernel's carried sums, as a monitor has it, and the arrays that are left."""
     totals, left = [], []
     for name in (backend, "fp64"):
         lifted, places = observed(kernel, name)

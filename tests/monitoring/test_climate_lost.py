@@ -61,7 +61,7 @@ class Watched:
         return state.astype(float).reshape(-1, self.columns.size)[:, self.columns == name]
 
     def change(self, name):
-        """What a variable has changed by."""
+        """The change of a variable."""
         return self.of(name) - self.of(name, self.start)
 
     @property

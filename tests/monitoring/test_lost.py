@@ -220,7 +220,7 @@ def test_ranges_hold_or_name_the_first_step_beyond(text):
 @pytest.mark.parametrize("compensation", [None, "carry"])
 @pytest.mark.parametrize("backend", ["fp32", "fp16", "bf16"])
 def test_updates_of_models_telescope(backend, compensation):
-    """What a state lost is its start and all increments, less what it has become and is owed."""
+    """The loss of a state is its start and all increments, less what it has become and is owed."""
     rng = np.random.default_rng(2)
     arithmetic = ModelArithmetic(backend, compensation, monitor={"watch": ["x"], "every": 10})
     x = arithmetic.quantize(rng.uniform(1.0, 2.0, 7))

@@ -99,7 +99,7 @@ def test_errors_and_their_places_are_those_of_exact_fractions():
 
 
 def alerts(series, rules) -> list:
-    """What rules find in a variable whose arrays are given step by step, from 1 on."""
+    """The alerts of a variable whose arrays are given step by step, from 1 on."""
     history = History(("x",), FormatEnds(2.0**-14, 448.0))
     for step, values in enumerate(series, start=1):
         history.note(step, [np.array(values, float)])

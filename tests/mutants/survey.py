@@ -73,7 +73,7 @@ def spent(process: psutil.Process) -> float:
 
 
 def outcome(checkout: Path, mutant: Mutant) -> dict[str, str | bool]:
-    """What killed a mutant, if anything did, and whether its line was executed."""
+    """The test that killed a mutant, if one did, and whether its line was executed."""
     path, mark = checkout / mutant.file, checkout.parent / "mark"
     mark.unlink(missing_ok=True)
     right = path.read_text()

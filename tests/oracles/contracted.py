@@ -62,7 +62,7 @@ class _Source:
             yield from self._in_order(child)
 
     def chain(self, node) -> list[ast.AST]:
-        """What a node stands in, from the inside."""
+        """The nodes around a node, from the inside."""
         found = []
         while id(node) in self.above:
             node = self.above[id(node)]
@@ -84,7 +84,7 @@ class _Source:
     # ---- statements ----------------------------------------------------------------------------
 
     def update(self, statement) -> dict[ast.AST, str] | None:
-        """What the nodes of `s = s + x * y` and the like are."""
+        """The parts of `s = s + x * y` and the like."""
         if isinstance(statement, ast.AugAssign):
             kind = {ast.Add: "accumulate", ast.Sub: "subtract"}.get(type(statement.op))
             if kind is None or not _is_product(statement.value):
@@ -263,7 +263,7 @@ class _Source:
         return same or _is_all(node)
 
     def value(self, node):
-        """What a setting gives; None where that is not seen."""
+        """The value of a setting; None where that is not seen."""
         if isinstance(node, ast.Call):
             return node.args[0] if node.args else None
         if isinstance(node, ast.Subscript) and not (_index_names(node) or _is_all(node)):
@@ -317,7 +317,7 @@ def _index_names(node) -> set[str]:
 
 
 def _moving(loop) -> set[str]:
-    """What one pass of a loop changes, the variables of loops inside it aside."""
+    """The names that one pass of a loop changes, the variables of loops inside it aside."""
     inner = [n for n in ast.walk(loop) if isinstance(n, ast.For) and n is not loop]
     aside = set().union(*(_names(other.target) for other in inner))
     stored = {n.id for statement in loop.body for n in ast.walk(statement)

@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Fields:
-    """What the fields of an object hold; a twin is given it in the object's place.
+    """The contents of an object's fields; a twin is given it in the object's place.
 
     Args:
         kind: the jitclass, or None where methods are not called.
@@ -52,7 +52,7 @@ def method_of(kind, name: str) -> types.FunctionType:
 
 
 class ExactFields:
-    """The same for `tests.oracles.twin`: each number an array of one element."""
+    """Fields for `tests.oracles.twin`: each number an array of one element."""
 
     def __init__(self, twin, given: Fields) -> None:
         kept = {}
@@ -78,7 +78,7 @@ class ExactFields:
             self._kept[name] = value
 
     def write_into(self, given: Fields, write) -> None:
-        """What a kernel has written; `write(before, after)` does so for an array."""
+        """Write what a kernel has written; `write(before, after)` does so for an array."""
         for name, kept in self._kept.items():
             before = getattr(given, name)
             if name in self._numbers and isinstance(kept, np.ndarray):

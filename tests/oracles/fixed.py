@@ -48,7 +48,7 @@ class Place:
         return ((count - low) % (1 << self.bits)) + low
 
     def end(self, negative: bool) -> Fraction:
-        """What infinity becomes."""
+        """The number that infinity becomes."""
         self.saturated += 1
         low, high = -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
         return (low if negative else high) * self.unit

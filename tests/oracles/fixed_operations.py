@@ -115,7 +115,7 @@ class FixedOperations(WithoutKeys):
         return float(rounded(exactly(x), self.places[key], True))
 
     def _stored(self, key: int, target, x):
-        """What is in the array's unit already, as an operation's result is."""
+        """A number in the array's unit already, as an operation's result is."""
         return x if isinstance(x, REAL) else self._leave(key, target, x)
 
     # ---- what takes no key ---------------------------------------------------------------------

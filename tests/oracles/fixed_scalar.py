@@ -1,4 +1,4 @@
-"""What the operations of a kernel make of numbers in fixed point.
+"""Operations of a kernel on numbers in fixed point.
 
 A floating-point number is a Fraction or a float, an infinity or NaN a float; an integer is
 Python's or NumPy's.
@@ -46,7 +46,7 @@ def rounded(value, place: fixed.Place, saturates: bool = False) -> Fraction:
 
 
 def taken(value, place: fixed.Place):
-    """What comes into a place from outside; integers, arrays and the like as they are."""
+    """A number that comes into a place from outside; integers, arrays and the like as they are."""
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple(taken(v, place) for v in value)
     if isinstance(value, REAL):

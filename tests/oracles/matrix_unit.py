@@ -1,4 +1,4 @@
-"""What a matrix unit gives, number by number, in Python's integers and fractions.
+"""Results of a matrix unit, number by number, in Python's integers and fractions.
 
 Shares nothing with `sciprec.arrays.matrix_unit`: no table, no kernel, no packing.
 """
@@ -171,7 +171,7 @@ class Oracle:
         return total
 
     def _given(self, field, b, n, c, start, stop):
-        """What of the field's column is multiplied, scales of rows before it."""
+        """The part of the field's column that is multiplied, scales of rows before it."""
         given = [field[b][k][c] for k in range(start, stop)]
         if self.along == "columns":
             return given

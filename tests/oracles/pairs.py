@@ -332,7 +332,7 @@ NAMES = {
 
 
 def called(twin, function, operands):
-    """What a function of `NAMES` gives."""
+    """The result of a function of `NAMES`."""
     if function is complex and len(operands) == 2:
         return Pair(*(+twin.operand(x) for x in operands), twin)
     if function is cmath.log and len(operands) == 2:

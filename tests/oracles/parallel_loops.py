@@ -1,4 +1,4 @@
-"""What a parallel loop means: at most 64 chunks, each from neutral values, combined in order."""
+"""Meaning of a parallel loop: at most 64 chunks, each from neutral values, combined in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chunks(*ends):
 
 
 def begun(before, start: int):
-    """What a chunk begins with: a number, or an array like the one before the loop."""
+    """The first value of a chunk: a number, or an array like the one before the loop."""
     if not hasattr(before, "shape") or not before.shape:
         return start
     made = before.copy()

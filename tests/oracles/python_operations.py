@@ -465,7 +465,7 @@ class PythonOperations:
         return x if fits else self._viewed(key, x)
 
     def _leave(self, key, target, x):
-        """What is stored: a number of the storage, with the backend's noise."""
+        """The stored number: one of the storage, with the backend's noise."""
         of = target[0] if isinstance(target, list) and target else target
         if kind_of(of) not in "fc" or kind_of(x) == "O":
             return x
@@ -567,7 +567,7 @@ class PythonOperations:
 
 
 class Closed:
-    """What a function of a text with rows gives: a value, beside its marks."""
+    """The result of a function of a text with rows: a value, beside its marks."""
 
     __slots__ = ("value",)
 

@@ -16,7 +16,7 @@ BITS = 1200
 
 
 NAN = mpmath.mpf("nan")
-"""What is no real number, and what is made of that."""
+"""Values that are no real number, and results of these."""
 
 
 def real(value) -> mpmath.mpf:
@@ -143,7 +143,7 @@ def _array(values) -> np.ndarray:
 
 
 def run_on_reals(kernel, args: tuple, names: dict | None = None):
-    """What a kernel returns, or what its arrays hold afterwards, as real numbers.
+    """The result of a kernel, or the contents of its arrays afterwards, as real numbers.
 
     Args:
         kernel: a plain function of `math`, the `np` above, arrays of floats and integers.

@@ -38,7 +38,7 @@ def test_uncompiled_kernels_give_the_bits_of_compiled_ones(backend, tmp_path):
 
 
 def test_a_number_of_the_carrier_passes_unrounded_as_in_the_engine():
-    """What arrays hold is rounded by the text of the module, and by no operation on it."""
+    """The contents of arrays are rounded by the text of the module, and by no operation on it."""
     operations = PythonOperations(resolved("float:p=13,emin=-300,emax=300"))
     third = np.float64(1 / 3)
     assert operations.neg(third) == -1 / 3

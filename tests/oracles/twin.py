@@ -193,7 +193,7 @@ def _is_a(value, kinds) -> bool:
 
 
 def as_float(value):
-    """What arithmetic of indices is given: integers, and floats as they are."""
+    """The operands of arithmetic of indices: integers, and floats as they are."""
     return value.value if isinstance(value, Exact) else value
 
 
@@ -760,7 +760,7 @@ def run_twin(kernel, backend, args: tuple, kind: type[Twin] | None = None):
 
 
 def _write(original, made) -> None:
-    """What a kernel has written into an argument, an array in a tuple included."""
+    """Write what a kernel has written into an argument, an array in a tuple included."""
     if isinstance(made, ExactArray):
         for index in np.ndindex(made.shape):
             if made[index] is not made.first[index]:
@@ -773,7 +773,7 @@ def _write(original, made) -> None:
 
 
 def _updated(value, new):
-    """What `value` stands for after `value op= ...`: an array keeps its place."""
+    """The object that `value` stands for after `value op= ...`: an array keeps its place."""
     if not isinstance(value, np.ndarray):
         return new
     value[...] = new

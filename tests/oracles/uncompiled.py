@@ -186,7 +186,7 @@ def run_module(program: Program, operations: PythonOperations) -> types.ModuleTy
 
 
 def names_of(operations: PythonOperations) -> dict:
-    """What stands for the names that a generated module imports of compiled code."""
+    """The objects in place of the names that a generated module imports of compiled code."""
 
     def plain(*given, **options):
         is_function = given and inspect.isfunction(given[0])
@@ -214,7 +214,7 @@ def _results(count: int, first):
 
 
 class _Listed(list):
-    """What stands for Numba's list."""
+    """A list in place of Numba's."""
 
     @classmethod
     def empty_list(cls, kind, *allocated):
@@ -223,6 +223,6 @@ class _Listed(list):
 
 
 def _imported(*place):
-    """What a generated module names by its place; lists of Numba's are Python's."""
+    """The objects that a generated module names by their place; lists of Numba's are Python's."""
     found = imported(*place)
     return _Listed if found is List else found

@@ -90,7 +90,7 @@ def _bit_length(m):
 
 
 def _normal(m, e, width: int):
-    """The same numbers with significands of exactly `width` bits (zero stays zero)."""
+    """Equal numbers with significands of exactly `width` bits (zero stays zero)."""
     shift = np.where(m == 0, 0, width - _bit_length(m))
     return m << np.maximum(shift, 0), e - shift
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 
 BITS = {"gamma": 93, "lgamma": 93}
-"""Those that are known less well than to `USUAL` bits."""
+"""Functions that are known less well than to `USUAL` bits."""
 USUAL = 100
 
 

@@ -40,7 +40,7 @@ def numbers_of(value) -> np.ndarray:
 
 
 def assert_same(found, expected, what: str = "") -> None:
-    """The same numbers, bit for bit, in results of any nesting; any NaN equals any other."""
+    """Require equal numbers, bit for bit, in results of any nesting; any NaN equals any other."""
     found, expected = numbers_of(found), numbers_of(expected)
     assert found.shape == expected.shape, what
     assert_bits(found, expected, (np.arange(found.size),), what)

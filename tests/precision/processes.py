@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def started(program: str, *words: str, cwd: Path = ROOT, **environment) -> str:
-    """What a program prints in a process of its own, with variables of the environment added; it
+    """The output of a program in a process of its own, with variables of the environment added; it
     may take five minutes.
     """
     done = subprocess.run(

@@ -107,7 +107,7 @@ def test_what_is_made_is_for_its_user_alone(folder, umask, monkeypatch):
 
 
 class Harm:
-    """What makes a folder where it is unpickled."""
+    """An object that makes a folder where it is unpickled."""
 
     def __init__(self, place):
         self.place = place

@@ -25,7 +25,7 @@ def exponentials(z, out):
 
 
 def test_functions_of_cmath_take_numbers_of_other_roles_as_they_are(lifted):
-    """What a wide storage held was rounded to the format that computes."""
+    """A number of a wide storage was rounded to the format that computes."""
     backend = resolved("roles: binary32 rz, mlu370 rz, binary32 rz, tf32 rz")
     z = np.float32(np.random.default_rng(3).standard_normal(80)).view(np.complex64).astype(complex)
     found, expected = np.zeros(40, complex), np.zeros(40, complex)

@@ -1,4 +1,4 @@
-"""What enters an arithmetic: integers, literals, constants, elements of arrays, rounded once."""
+"""Numbers on entry: integers, literals, constants, elements of arrays, rounded once."""
 
 import numpy as np
 import pytest

@@ -50,7 +50,7 @@ ones are compiled in `test_whole_arrays`, `test_lift_invariance` and `test_fixed
 
 
 def arithmetics(name: str) -> list[str]:
-    """Those in which the oracle knows all that a kernel does; the first has variables of binary32,
+    """Arithmetics whose oracle knows all that a kernel does; the first has variables of binary32,
     the second is of another kind, each in turn.
     """
     number, traits = list(CORPUS).index(name), CORPUS[name].traits

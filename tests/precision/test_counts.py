@@ -41,7 +41,7 @@ for _method in ("__neg__", "__pos__", "__abs__"):
 
 
 def counting(x):
-    """The same argument, its floats as counting ones."""
+    """A copy of an argument, its floats as counting ones."""
     if isinstance(x, np.ndarray) and x.dtype.kind == "f":
         return np.array([Counting(v) for v in x.flat], object).reshape(x.shape)
     return Counting(x) if isinstance(x, float) else x

@@ -32,7 +32,7 @@ X = np.linspace(0.1, 3.0, 37)
 
 
 def run_lifted() -> str:
-    """What a new process would compute with a lifted kernel."""
+    """The result of a new process with a lifted kernel."""
     for name in [n for n in sys.modules if n.startswith("sciprec_lifted.halves")]:
         del sys.modules[name]
     parts._parts.clear()
@@ -42,12 +42,12 @@ def run_lifted() -> str:
 
 
 def run_kept() -> str:
-    """The same with a function of the package."""
+    """The result of a new process with a function of the package."""
     return float(disk_cache.kept(nogil=True)(summed)(X)).hex()
 
 
 def told(run) -> tuple[str, list[str]]:
-    """What a run gives, and its warnings, all of them."""
+    """The output of a run, and its warnings, all of them."""
     cache_files._warned.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -53,7 +53,7 @@ def loop(name, narrow):
 
 @functools.cache
 def plain(name, narrow):
-    """The same, compiled."""
+    """The function, compiled."""
     return by_numba(loop(name, narrow), f"{name} {narrow}")
 
 

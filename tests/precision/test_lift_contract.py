@@ -1,4 +1,4 @@
-"""What holds around every lifted call: threads, processes, paths, random bits, dtypes."""
+"""Contracts of every lifted call: threads, processes, paths, random bits, dtypes."""
 
 import ast
 import gc

@@ -1,4 +1,4 @@
-"""What must not matter to a lifted kernel: path, threads, layout, dtype of the data, scale."""
+"""Invariances of a lifted kernel: path, threads, layout, dtype of the data, scale."""
 
 
 import numba

@@ -1,5 +1,5 @@
 # ruff: noqa: E701, E704
-"""What cannot be lifted is refused: the construct, the kernel, the file, the line, the way out."""
+"""Refusals of kernels: the construct, the kernel, the file, the line, the way out."""
 
 import functools
 import math
@@ -403,7 +403,7 @@ def advised({names}):
 
 @pytest.mark.parametrize("name", ADVICE_FOR_SCIPY)
 def test_the_advice_for_functions_of_scipy_works(name, tmp_path):
-    """What the message says to write, written: SciPy's values."""
+    """The advice of the message, followed: SciPy's values."""
     given, advice = ADVICE_FOR_SCIPY[name], _SPECIAL[name]
     names = [n for n in ("x", "p", "n", "k", "a", "b", "y") if re.search(rf"\b{n}\b", advice)]
     text = AS_ADVISED.format(names=", ".join(names), name=name, advice=advice)

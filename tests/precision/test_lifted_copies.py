@@ -89,7 +89,7 @@ def foreign(x):
 
 @pytest.mark.parametrize("backend", ["float:p=8,round=sr", "fixed16"])
 def test_arrays_in_the_other_byte_order_are_taken_and_written(backend):
-    """The same bits; what is written is in the caller's array, in its own order."""
+    """Equal bits; what is written is in the caller's array, in its own order."""
     x, out = foreign(X), foreign(np.zeros(X.size))
     total = sciprec.lift(accumulated, backend)(x, out)
     expected, values = both(sciprec.lift(accumulated, backend))

@@ -42,7 +42,7 @@ def in_parallel(x, out):
 
 
 def answers(call, x=TASKS):
-    """What call(n, x) gives for each task, on 8 threads at once."""
+    """Results of call(n, x) for each task, on 8 threads at once."""
     with ThreadPoolExecutor(8) as pool:
         return list(pool.map(call, range(len(x)), x))
 

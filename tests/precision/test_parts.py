@@ -149,7 +149,7 @@ def printed(code) -> str:
 
 
 def thrice(x):
-    """What Numba has no form of, until a test gives it one."""
+    """An operation that Numba has no form of, until a test gives it one."""
 
 
 def test_what_is_registered_while_something_compiles_is_known_at_once():

@@ -37,7 +37,7 @@ def operations(x, y, z, out):
 
 
 def expected(x, y, z, arithmetic):
-    """The same by exact integers."""
+    """The expected number by exact integers."""
     literals = [exact.round_exact(value, arithmetic) for value in (1.1, 3.0000001)]
     return np.array([
         [exact.add(a, b, arithmetic), exact.sub(a, b, arithmetic), exact.mul(a, b, arithmetic),
@@ -61,7 +61,7 @@ def drawn(fmt, seed):
 
 @pytest.fixture
 def tables():
-    """What is registered is gone afterwards."""
+    """Forget afterwards what is registered."""
     before = [(table, dict(table)) for table in (FORMATS, ROUNDINGS)]
     yield
     for table, rows in before:

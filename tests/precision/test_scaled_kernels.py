@@ -21,7 +21,7 @@ from tests.precision.test_scaled import numbers
 FORMATS = "fp16", "e4m3fn", "e5m2", "bf16", "float:p=11,emin=-3,emax=4", "float:p=2,emin=-5,emax=6"
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 WRITTEN = {"abs": "abs({0})", "max": "max({0}, {1})", "neg": "-{0}", "copy": "{0}"}
-"""What rounds nothing."""
+"""Operations that round nothing."""
 GIVEN = ("x[i]", "y[i]", "z[i]")
 SIZE, FIRST_LINE = 25, 5
 
@@ -85,7 +85,7 @@ def rounded_root(x: Fraction, arithmetic) -> float:
 
 
 def expected_of(steps, arithmetics, given, wide) -> list[float]:
-    """What the kernel writes, step by step; literals have the significand of a format."""
+    """Values that the kernel writes, step by step; literals have the significand of a format."""
     made, values = [], {"total": 0.0}
     for row in zip(*given, strict=True):
         values |= dict(zip(GIVEN, map(float, row), strict=True))

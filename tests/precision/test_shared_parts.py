@@ -59,7 +59,7 @@ class Compiled(event.Listener):
 
 
 def compiled_by(*steps) -> list[str]:
-    """What is compiled while functions are called."""
+    """The functions that are compiled while others are called."""
     heard = Compiled()
     event.register("numba:compile", heard)
     try:

@@ -103,7 +103,7 @@ def allocations(function, *args) -> int:
     (twice, 2),
 ])  # fmt: skip
 def test_expressions_are_one_loop(kernel, arrays):
-    """As many arrays are made as there are loops: eight operations make one."""
+    """Expressions make one array for each loop: eight operations make one."""
     a, b = np.random.default_rng(8).normal(size=(2, 6))
     lifted = lift(kernel, "fp64")
     given, expected = [x.copy() for x in (a, b)], [x.copy() for x in (a, b)]

@@ -334,7 +334,7 @@ def off_in_prices(scheme, paths, *backends, compensation="carry"):
 
 
 def off_in_policies(compensation, *names):
-    """The same of policies, bf16 over fp32, in the scenario's own scheme."""
+    """Errors of policies, bf16 over fp32, in the scenario's own scheme."""
     backends = [f"policy:{name},narrow=bf16,wide=fp32" for name in names]
     scheme = "quadratic_exponential_martingale"
     return off_in_prices(scheme, 65536, *backends, compensation=compensation)

@@ -119,7 +119,7 @@ PRINTED = {
     "how_to/compare": ["True "],
     "reference/verdicts": ["fp32 good ", "bf16 beyond ", "yes [", "no ["],
 }
-"""What a page does not show of what its blocks print."""
+"""Output of its blocks that a page does not show."""
 
 
 def pure(page):
@@ -349,7 +349,7 @@ SCRIPTS = {
     "github": next(s["run"] for s in RECIPES[0]["jobs"]["baselines"]["steps"] if "name" in s),
     "gitlab": "\n".join(RECIPES[1]["precision"]["script"]),
 }
-"""What the recipes for baselines let a runner do, as shell scripts."""
+"""The steps of a runner in the recipes for baselines, as shell scripts."""
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ WAITING = """
 
 
 def said(script, words):
-    """What a fresh interpreter says, in which warnings are errors."""
+    """The output of a fresh interpreter, in which warnings are errors."""
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script), json.dumps(words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     return done.stdout + done.stderr

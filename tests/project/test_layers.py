@@ -67,7 +67,7 @@ def circles(graph):
 
 
 def upward(graph):
-    """What the layers of pyproject.toml forbid, as texts."""
+    """The imports that the layers of pyproject.toml forbid, as texts."""
     for one in LAYERED:
         layers = [grimp.Layer(*row.split(" | "), independent=True) for row in one["layers"]]
         for wrong in graph.find_illegal_dependencies_for_layers(layers, set(one["containers"])):

@@ -74,7 +74,7 @@ def project():
 
 @pytest.fixture(scope="module")
 def pins():
-    """What either lock file pins: name and version."""
+    """The pins of either lock file: name and version."""
     files = ROOT / "requirements.lock", ROOT / "requirements-test.lock"
     lines = [file.read_text(encoding="utf-8").splitlines() for file in files]
     assert lines[1][1] == f"-r {files[0].name}"

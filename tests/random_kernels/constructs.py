@@ -41,7 +41,7 @@ def constructs(scope: Scope, rng: random.Random) -> tuple[list[str], Block]:
 
 
 def imports(helpers: list[str]) -> str:
-    """What the helpers need at the head of the module."""
+    """The imports of the helpers at the head of the module."""
     return "".join(line for name, line in IMPORTS.items() if HELPERS[name] in helpers)
 
 

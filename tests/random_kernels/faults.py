@@ -207,7 +207,7 @@ def folded_constants() -> None:
 
 @fault(_named("float:p=21,round=ro", "float:p=40,round=rz", "float:p=30"))
 def sticky_bit() -> None:
-    """What a sum lost is forgotten where rounding needs it."""
+    """The loss of a sum is forgotten where rounding needs it."""
     sticky.two_sum = lambda b, x, y: (b.fadd(x, y), ir.Constant(x.type, 0.0))
 
 
@@ -274,7 +274,7 @@ def ends_of_the_range() -> None:
 
 @fault(lambda trial: trial.backend in MIXED)
 def exact_in_mixed_roles() -> None:
-    """What is exact within one format is not rounded where roles differ in format."""
+    """A number that is exact within one format is not rounded where roles differ in format."""
     Evaluation.rounding_what_is_exact = lambda self, emit, role: emit
 
 

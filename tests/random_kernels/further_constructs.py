@@ -51,7 +51,7 @@ def further_constructs(scope: Scope, rng: random.Random) -> tuple[list[str], Blo
 
 
 def further(scope: Scope, rng: random.Random, count: int) -> tuple[list[str], Block]:
-    """So many of them."""
+    """A number of further constructs."""
     tables = [a for a in scope.arrays if a.length and not a.whole]
     outside = scope.inner(rng=rng, indices=[], arrays=tables)
     forms = rng.sample((_made, _made, _number, _number, _indices, _elements, _list, _swept), count)
@@ -62,7 +62,7 @@ def further(scope: Scope, rng: random.Random, count: int) -> tuple[list[str], Bl
 
 
 def needed(helpers: list[str]) -> str:
-    """What the helpers need at the head of the module."""
+    """The text that the helpers need at the head of the module."""
     return "".join(line for name, line in IMPORTS.items() if HELPERS[name] in helpers)
 
 

@@ -83,7 +83,7 @@ def random_case(seed: int) -> Case:
 
 
 def heading(body: Block, helpers: list[str]) -> str:
-    """What further constructs need at the head of the module."""
+    """The text that further constructs need at the head of the module."""
     text = str(body)
     words = {
         "List()": "from numba.typed import List\n", "numba.": "import numba\n",

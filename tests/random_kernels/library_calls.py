@@ -69,7 +69,7 @@ def calls_and_solutions(scope: Scope, rng: random.Random) -> Block:
 
 
 def calls(scope: Scope, rng: random.Random, count: int, matrices: list) -> Block:
-    """So many statements, or pairs of them; `matrices` are the forms of those about matrices."""
+    """Some statements, or pairs of them; `matrices` are the forms of those about matrices."""
     arrays = [a for a in scope.arrays if not a.whole]
     tables = [a for a in arrays if a.length]
     outside = scope.inner(arrays=tables, rng=rng)
@@ -153,7 +153,7 @@ def _solved(scope: Scope, outside: Scope, arrays: list[Array], tables: list[Arra
 
 
 def _small(outside: Scope, tables: list[Array]) -> tuple[Block, str, Array, str]:
-    """What makes a small square matrix, its name, a table as long, and the name of another one."""
+    """A statement of a small square matrix, its name, a table as long, another name."""
     rng = outside.rng
     table, name = rng.choice(tables), outside.fresh("g")
     alike = rng.choice([t.name for t in tables if t.length == table.length])

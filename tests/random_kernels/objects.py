@@ -60,7 +60,7 @@ def given_object(rng: random.Random) -> list[Argument]:
 
 
 def heading(level: str = "float32") -> tuple[str, str]:
-    """What such a kernel needs at the head of its module: imports, and classes."""
+    """The text that such a kernel needs at the head of its module: imports, and classes."""
     return IMPORTS, CLASSES.format(level=level)
 
 
@@ -96,7 +96,7 @@ def _cast(scope: Scope, outside: Scope) -> Block:
 
 
 def _cast_once(scope: Scope, outside: Scope) -> Block:
-    """The same without a name, of a number or an integer."""
+    """A cast without a name, of a number or an integer."""
     name, given = scope.fresh("t"), outside.rng.choice((number(outside, 1), "COUNT", "7"))
     scope.floats.append(name)
     return [f"{name} = {_array(scope, outside)}.dtype.type({given})"]

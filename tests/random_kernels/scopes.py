@@ -1,4 +1,4 @@
-"""What a kernel that is being written may name at a place."""
+"""Names that a kernel may use at a place while it is being written."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SHARES = (1.0, 0.25)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial gave.
+    """The outcome of a trial.
 
     Args:
         kind: "same" bits; "differs"; "refused" by a LiftError; "raised" anything else; "oracle",
@@ -192,7 +192,7 @@ def with_objects(lifted):
 
 
 def or_singular(function, args: list):
-    """What a kernel gives: of a singular matrix, or a percentile of nothing, one NaN, and nothing
+    """Result of a kernel: of a singular matrix, or a percentile of nothing, one NaN, and nothing
     that it has written.
     """
     try:

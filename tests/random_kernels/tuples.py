@@ -59,7 +59,7 @@ def _nested(scope: Scope, rng: random.Random) -> Block:
 
 
 def _unpacked(scope: Scope, rng: random.Random) -> Block:
-    """What a helper returns as a tuple, kept whole or taken apart."""
+    """The tuple that a helper returns, kept whole or taken apart."""
     called = f"both({number(scope, 1)}, {leaf(scope)})"
     if rng.random() < 0.4:
         name = scope.fresh("m")

@@ -59,7 +59,7 @@ def numbers(size: int, fmt, rng: np.random.Generator) -> np.ndarray:
 
 
 def arranged(values: np.ndarray, layout: str) -> np.ndarray:
-    """The same elements in another place of memory."""
+    """A copy of the elements in another place of memory."""
     if layout == "strided":
         base = np.zeros((*values.shape[:-1], 2 * values.shape[-1]), values.dtype)
         made = base[..., ::2]

@@ -32,7 +32,7 @@ def whole_expressions(scope: Scope, rng: random.Random) -> Block:
 
 
 def expressions(scope: Scope, rng: random.Random, count: int) -> Block:
-    """So many statements or groups of them."""
+    """A number of statements or groups of them."""
     fields = [a for a in scope.arrays if not (a.length or a.whole)]
     source = rng.choice(fields)
     target = Array(scope.fresh("g"), source.ndim, written=True)

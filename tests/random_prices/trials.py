@@ -1,4 +1,4 @@
-"""What a list costs beside its parts and with other seeds, and what more work buys."""
+"""The cost of a list beside its parts and with other seeds, and the gain of more work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def priced(case: ListCase, payoffs: list, seed: int | None = None, **given) -> P
 
 @dataclass(frozen=True)
 class Trial:
-    """What a list costs.
+    """The cost of a list.
 
     Attributes:
         steps: of the list over those of its worst row alone.

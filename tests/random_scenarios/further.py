@@ -1,4 +1,4 @@
-"""What random scenarios may have besides: scales, matrix units, monitors, adaptive runs."""
+"""Further tables of random scenarios: scales, matrix units, monitors, adaptive runs."""
 
 from __future__ import annotations
 

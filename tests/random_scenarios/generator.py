@@ -268,7 +268,7 @@ def _tolerances(content: dict[str, Any], rng: random.Random) -> None:
 
 
 def as_list(given: Any) -> list[Any]:
-    """What may be one thing or several, as several."""
+    """A value, or several, as a list."""
     return given if isinstance(given, list) else [given]
 
 

@@ -17,7 +17,7 @@ SEEDS = [0, pytest.param(267, marks=pytest.mark.slow)]
 
 @pytest.fixture(scope="module", autouse=True)
 def plugins(tmp_path_factory):
-    """What docs/how_to/add_parts.md adds is known."""
+    """Register what docs/how_to/add_parts.md adds."""
     with loading(tmp_path_factory.mktemp("plugins")) as load:
         for heading in HEADINGS:
             load(heading)

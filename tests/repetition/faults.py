@@ -226,14 +226,14 @@ def written(kind: Kind, seed: int, folder: Path, *, clean: bool = False) -> Writ
 
 
 def repeated(program: Written, runs: int | None = None):
-    """What `sciprec repeat` says of a program."""
+    """The answer of `sciprec repeat` on a program."""
     if program.kind.command:
         return repeat_command([sys.executable, str(program.file), "{out}"], runs=runs)
     return repeat_kernel(f"{program.file}:f", f"{program.file}:inputs", runs=runs)
 
 
 def missed(program: Written, found) -> str:
-    """What is wrong with an answer; empty where nothing is."""
+    """The fault of an answer; empty where nothing is."""
     if not program.lines:
         return "" if found.identical else f"blamed: {found.answer}: {found.sentences()[0]}"
     right = [one for one in found.findings if found.answer == f"differs {one.aspect}"]

@@ -240,7 +240,7 @@ def _imported(file: Path):
 
 
 def unnamed(one: Program) -> str:
-    """What is said in place of the line, where that is not named; found without a run."""
+    """The words in place of the line, where that is not named; found without a run."""
     places = explained(
         (one.spelling.way,), behind_kernel(_imported(one.file)), [one.spelling.block]
     )
@@ -249,7 +249,7 @@ def unnamed(one: Program) -> str:
 
 
 def missed(one: Program) -> str:
-    """What is wrong with the answer of `sciprec repeat`; empty where nothing is."""
+    """The fault of the answer of `sciprec repeat`; empty where nothing is."""
     spelling = one.spelling
     blocks = {spelling.block: [3, 16]} if spelling.block else {}
     found = repeat_kernel(f"{one.file}:f", f"{one.file}:inputs", blocks=blocks)

@@ -31,7 +31,7 @@ def things(part: str) -> dict:
 
 
 def digests(part: str, name: str) -> tuple[str, str, dict[str, str] | str, float]:
-    """Those of a thing, or what went wrong, and the seconds that it took."""
+    """The digests of a thing, or the error, and the seconds that it took."""
     start = time.perf_counter()
     try:
         found = things_of(part)[name]()
@@ -44,7 +44,7 @@ _KNOWN: dict[str, dict] = {}
 
 
 def things_of(part: str) -> dict:
-    """The same, made once in a process."""
+    """The things of a part, made once in a process."""
     if part not in _KNOWN:
         _KNOWN[part] = things(part)
     return _KNOWN[part]

@@ -1,4 +1,4 @@
-"""What the package gives is what it gave: a sample of the quick digests.
+"""The package gives what it gave: a sample of the quick digests.
 
 `python -m tests.same compare` compares all of them.
 """

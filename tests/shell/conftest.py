@@ -204,7 +204,7 @@ def little_batch(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def stored_batch(little_batch):
-    """That batch as pages read it."""
+    """The batch as pages read it."""
     return read_batch(little_batch.folder)
 
 
@@ -283,7 +283,7 @@ def put_in(patch: pytest.MonkeyPatch | None, changed) -> None:
 
 
 def _told(model, table, variant, around):
-    """What a stand-in is told of a variant and its surroundings."""
+    """The arguments of a stand-in of a variant and its surroundings."""
     further = {}
     if (stages := variant.stages.resolved()) is not None:
         further["stages"] = stages

@@ -36,7 +36,7 @@ CORRECTED = ('kind = "heston"', 'kind = "heston"\ncompensation = ["correction"]'
 
 
 def little_result(strikes, shift=0.0, rounding=0.0):
-    """What heston.price returns, made up: prices 10 and less, a bound of 0.2."""
+    """A result of heston.price, made up: prices 10 and less, a bound of 0.2."""
     price = 10.0 - 0.05 * np.arange(len(strikes)) + shift
     parts = {"statistical": 0.1, "discretisation": 0.1 - rounding, "rounding": rounding}
     grids = {name: np.full(len(strikes), value) for name, value in parts.items()}

@@ -61,7 +61,7 @@ def test_files_have_no_finding_but_what_is_planted(tmp_path, monkeypatch):
 
 
 def findings(*files):
-    """What the checker complains about; one thing it complains about is what CF 7.1 asks for."""
+    """The complaints of the checker; one thing it complains about is what CF 7.1 asks for."""
     command = [CHECKER, "--test=cf:1.11", "--criteria=strict", *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.stdout.count("IOOS Compliance Checker Report") == len(files), done.stderr

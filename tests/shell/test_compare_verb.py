@@ -24,7 +24,7 @@ def files(models, tmp_path):
 
 
 def processor_seconds(*command: str) -> tuple[float, str]:
-    """What a process takes, which other work on the machine does not lengthen, and what it says."""
+    """Processor seconds of a process, which other work does not lengthen, and its output."""
     before = os.times()
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
     after = os.times()

@@ -1,4 +1,4 @@
-"""What helps at a prompt: -h and --quiet everywhere, completion of words."""
+"""Help at a prompt: -h and --quiet everywhere, completion of words."""
 
 import subprocess
 import sys

@@ -245,7 +245,7 @@ def test_every_argument_of_every_door_is_taken_or_refused(nothing_is_computed):
 
 
 class Computes(Exception):
-    """What is given has been taken."""
+    """A sign that the arguments have been taken."""
 
 
 def stop(*given, **more):

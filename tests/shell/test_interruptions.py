@@ -1,4 +1,4 @@
-"""What runs leave to go on with: damaged, of failed runs, and of runs that nobody asks for now."""
+"""Files to go on with: damaged, of failed runs, and of runs that nobody asks for now."""
 
 import errno
 import os
@@ -38,7 +38,7 @@ def refused(error):
 
 
 def left_in(folder):
-    """What runs have left to go on with."""
+    """The files that runs have left to go on with."""
     return sorted(path.suffix for path in folder.glob(f"{INTERRUPTED}/*/*"))
 
 

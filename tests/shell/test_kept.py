@@ -103,7 +103,7 @@ def cached(monkeypatch, tmp_path, own_batch):
 
 
 def shown(folder, keep=True):
-    """What a reader of the batch sees, without drawing, as text: NaN is like NaN there."""
+    """The page that a reader of the batch sees, without drawing, as text: NaN is like NaN there."""
     batch = read_batch(folder, keep=keep)
     return repr((table(batch, keep=keep), [(r.verdict, r.evidence, r.judged) for r in batch.runs]))
 

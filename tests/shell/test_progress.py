@@ -41,7 +41,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """What a terminal of 40 columns is sent."""
+    """The text that a terminal of 40 columns is sent."""
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream, modules=sys.modules))

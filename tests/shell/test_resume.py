@@ -62,7 +62,7 @@ def batch(computed, scenario_files, tmp_path):
 
 
 def judged(result):
-    """What is said of each run."""
+    """The judgement of each run."""
     return [(row["label"], row["status"], row["errors"]) for row in result.table]
 
 
@@ -135,7 +135,7 @@ def test_a_damaged_file_is_made_again_and_named(
 
 
 def damages(folder):
-    """What the list of runs makes of each file."""
+    """The state of each file in the list of runs."""
     return [verified(folder, entry).damage for entry in read_manifest(folder)["runs"]]
 
 

@@ -66,7 +66,7 @@ def scenarios(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def one_thread(scenarios, tmp_path_factory):
-    """What every variable's bytes are when one thread computes all runs in order."""
+    """The bytes of every variable when one thread computes all runs in order."""
     result = workflow.run(scenarios, out=tmp_path_factory.mktemp("one"), threads=1)
     assert not result.failures and len(result.files) == 8
     found = variables(result.files)

@@ -144,7 +144,7 @@ def runs(batch):
 
 @pytest.fixture
 def rows(batch):
-    """Those of the table by their labels."""
+    """The rows of the table by their labels."""
     return {row["label"]: row for row in batch[0].table}
 
 

@@ -1,4 +1,4 @@
-"""What results look like at a prompt and in a notebook: short, escaped, made of what is known."""
+"""Results at a prompt and in a notebook: short, escaped, made of what is known."""
 
 import os
 import shutil
@@ -87,7 +87,7 @@ def lifted(backend):
 
 
 def searched(count):
-    """What a search for the fewest bits has found."""
+    """The result of a search for the fewest bits."""
     tried = tuple(TriedFormat(bits, 390, "x", (2.0**-bits,)) for bits in range(2, 2 + count))
     return Search(12, tried, (-3, 4), 5, (TriedFormat(12, 15, "x", (0.5,)),), NASTY)
 

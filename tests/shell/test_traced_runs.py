@@ -50,7 +50,7 @@ def traced(folder: Path, label: str) -> dict | None:
 
 @pytest.mark.parametrize(("by", "words"), [("stage", 11), ("line", 0)])
 def test_a_table_that_asks_for_stages_gives_them(by, words, monkeypatch):
-    """Those of a climate; a trace by line keeps none of them wider."""
+    """Stages of a climate; a trace by line keeps none of them wider."""
     given = {}
     monkeypatch.setattr(traced_runs, "trace_variant", lambda *_, **more: given.update(more) or None)
     scenario = loaded("quickstart_climate", {"trace": {"by": by}})

@@ -18,7 +18,7 @@ def diffuse(u, alpha, steps, path):
 
 
 def inputs(n=17, steps=6, power=1):
-    """What `diffuse` is given."""
+    """The arguments of `diffuse`."""
     u = np.sin(np.pi * np.arange(n) / (n - 1)) ** power
     return {"u": u, "alpha": 0.4, "steps": steps, "path": np.zeros((steps, n))}
 

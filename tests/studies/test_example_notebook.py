@@ -13,7 +13,7 @@ NAMES = [path.name for path in NOTEBOOKS]
 
 
 def shown(notebook):
-    """What each code cell shows; empty where it ends without a value."""
+    """The output of each code cell; empty where it ends without a value."""
     return [
         "".join(line for output in cell["outputs"] for line in output["data"]["text/html"])
         for cell in notebook["cells"]

@@ -27,7 +27,7 @@ def made(tmp_path_factory):
 
 
 def lifted(name, given):
-    """What the first call of a lifted kernel leaves."""
+    """The results of a lifted kernel's first call."""
     own = copy.deepcopy(given)
     total = sciprec.lift(kernels.diffuse, name)(**own)
     return own["u"], own["path"], total

@@ -155,7 +155,7 @@ class Run:
         return float(operation(number(left), number(right)))
 
     def block(self, body: list[ast.stmt]):
-        """What statements return."""
+        """The value that statements return."""
         for one in body:
             if isinstance(one, ast.Return):
                 return tuple(self.value(v) for v in one.value.elts)

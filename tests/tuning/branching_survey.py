@@ -25,7 +25,7 @@ SAID = "Lifted whole to"
 
 
 def differences(seed: int, folder: Path) -> list[str]:
-    """What is wrong with the searches of a seed, in both ways to round."""
+    """The faults of the searches of a seed, in both ways to round."""
     return [
         f"{rounds}: {one}" for rounds in ("operations", "everything")
         for one in _of_search(seed, folder, rounds)

@@ -50,6 +50,6 @@ def _is_result(operation: str, part: int) -> bool:
 
 
 def _shared(program: Program, row: Row) -> tuple[Hashable, ...]:
-    """What rows of one format have in common: all of a call of one of the engine's kernels."""
+    """The common part of rows of one format: all of a call of one of the engine's kernels."""
     origin = program.origins.get(row.site)
     return (*row.calls, "engine" if origin and origin.of_engine else row.site)

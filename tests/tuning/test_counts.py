@@ -1,4 +1,4 @@
-"""What `tune` counts: every operation that has a format, sums of arrays and whole powers too."""
+"""Counts of `tune`: every operation that has a format, sums of arrays and whole powers too."""
 
 import math
 import re

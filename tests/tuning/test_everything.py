@@ -50,7 +50,7 @@ def lost(x, y, out):
 
 
 def test_formats_that_break_whole_are_told():
-    """What a study calls broken: one step of fp32 above qsmall there is nothing."""
+    """Formats that a study calls broken: one step of fp32 above qsmall there is nothing."""
     found = tune(limited, NEAR, tolerance=1e-2, formats=("fp64", "fp32"))
     assert found.good and found.error == 0.0 and found.cost == 0.5
     assert "Lifted whole to 'fp32' (inf) it misses: loads, arguments and" in found.verdict
@@ -142,7 +142,7 @@ def chosen(x, y):
     ("by", "rounds"), [("operation", "operations"), ("variable", "everything")]
 )
 def test_every_place_of_an_answer_is_found_again(by, rounds, tmp_path):
-    """Those without a variable, on several lines, and in the engine's own kernels."""
+    """Places without a variable, on several lines, and in the engine's own kernels."""
     args = np.linspace(0.5, 1.5, 9) * 1.1, np.linspace(1.0, 3.0, 9) * 0.7
     found = tune(chosen, args, tolerance=1e-4, formats=("fp64", "fp32"), by=by, rounds=rounds)
     assert found.assignment and found.error == found._problem.error(found._choice) > 0.0

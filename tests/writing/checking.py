@@ -1,4 +1,4 @@
-"""What has to be true of a command that met a fault, and of the next one after it."""
+"""Truths about a command that met a fault, and of the next one after it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _temporary(stage: Stage) -> list[str]:
 
 
 def said_well(stage: Stage, ended: Ended, fault: Fault) -> list[str]:
-    """What is wrong with the words of a command that met a fault."""
+    """The faults of the words of a command that met a fault."""
     wrong, said = [], ended.printed + ended.said
     if ended.code not in (0, 1, 2):
         wrong.append(f"exit code {ended.code}")
@@ -114,7 +114,7 @@ def _is_readable(path: Path) -> bool:
 
 
 def next_is_right(stage: Stage) -> list[str]:
-    """What is wrong with the command that follows undisturbed, and with what is there then."""
+    """The faults of the command that follows undisturbed, and of the files then."""
     scene, folder = stage.scene, stage.place / OUT
     there = scene.target and (stage.place / scene.target).exists()
     stays = (f"{TEMPORARY}/", *([scene.stays] if scene.stays else []))

@@ -25,7 +25,7 @@ def damaged(path: Path, draw: random.Random) -> None:
 
 
 def known(identity: str) -> dict[tuple[int, ...], str]:
-    """What a new process would know of the runs of a problem, floats as their bits."""
+    """The knowledge of a new process of the runs of a problem, floats as their bits."""
     return {choice: float(error).hex() for choice, error in KeptRuns(identity)._errors.items()}
 
 

@@ -1,4 +1,4 @@
-"""What happens to bytes on a disk, drawn at random."""
+"""Damages to bytes on a disk, drawn at random."""
 
 from __future__ import annotations
 

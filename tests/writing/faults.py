@@ -31,7 +31,7 @@ ONCE, FROM_THEN_ON = "once", "from then on"
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong.
+    """A fault of writing.
 
     Args:
         number: of the call, from 1; 0: nothing goes wrong.

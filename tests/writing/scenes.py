@@ -162,7 +162,7 @@ def furnish(place: Path) -> None:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a command has said: exit code, standard output and error."""
+    """The answer of a command: exit code, standard output and error."""
 
     code: int
     printed: str
@@ -256,7 +256,7 @@ def tree(folder: Path) -> list[str]:
 
 
 def units(folder: Path) -> dict[str, Path]:
-    """What is below a folder and not hidden: files, and stores of Zarr as one thing each."""
+    """The units below a folder that are not hidden: files, and stores of Zarr as one thing each."""
     found = {}
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
@@ -279,12 +279,12 @@ def raw(folder: Path) -> dict[str, Any]:
 
 
 def look(folder: Path) -> dict[str, Any]:
-    """What each unit says, but for times, memory and what follows from these."""
+    """The contents of each unit, but for times, memory and what follows from these."""
     return {name: seen(path) for name, path in units(folder).items()}
 
 
 def seen(path: Path) -> Any:
-    """What a unit says."""
+    """The contents of a unit."""
     if path.suffix in (".nc", ".zarr"):
         dataset = files.read(path)
         values = {

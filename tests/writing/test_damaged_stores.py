@@ -1,4 +1,4 @@
-"""What is stored proves itself, whatever damages it."""
+"""Stored files prove themselves, whatever damages it."""
 
 import random
 

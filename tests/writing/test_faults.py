@@ -186,7 +186,7 @@ def test_every_call_that_fails_is_a_sentence_and_nothing_is_lost(
 
 
 def found(tmp_path, *, older=True):
-    """What is wrong when every call of a scene fails, over a file where it is older."""
+    """The faults when every call of a scene fails, over a file where it is older."""
     wrong, stage = [], staged(SCENES["bound"], tmp_path, older)
     for number in itertools.count(1):
         disk, said = tried(stage, Fault(number, errno.ENOSPC))

@@ -44,7 +44,7 @@ def told_by(program, *words, seconds=900):
 
 
 def wrong_with(one, size):
-    """What is wrong with a try, in words.
+    """The faults of a try, in words.
 
     Where closing a large file is what fails, the library ends the process: of the call itself, or
     of the head of the file, which it writes again then. What was there and the next write are right

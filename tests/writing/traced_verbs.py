@@ -109,7 +109,7 @@ def tries(most: Counter[str], count: int, draw: random.Random) -> Iterator[tuple
 
 
 def tried(stage: Stage, paths: list[str], log: Path, one: tuple[str, str, str]) -> dict[str, Any]:
-    """What comes of one try.
+    """The result of one try.
 
     The process ends where the netCDF library cannot close a file that it reads, or a large one that
     it writes, whose head it writes once more then. The reason of an error that is gone when the

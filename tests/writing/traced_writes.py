@@ -38,7 +38,7 @@ def dataset(seed: int) -> xr.Dataset:
 
 
 def tried(path: Path, calls: str, error: str, when: str) -> dict[str, object]:
-    """What comes of one try."""
+    """The result of one try."""
     log = path.parent.parent / "log"
     files.write(dataset(1), path)
     child = os.fork()
