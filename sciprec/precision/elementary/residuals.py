@@ -101,9 +101,11 @@ def _of_cos(x, y):
 
 
 @compiled
-def _tan(x):
-    sine, cosine = sincos_of(x)
-    return by(sine, cosine)
+def _of_tan(x, y):
+    if not abs(x) < LARGEST_ANGLE:
+        return 0.0
+    sine, cosine = sincos_of((x, 0.0))
+    return _residual(by(sine, cosine), y)
 
 
 @compiled
@@ -152,9 +154,11 @@ def _of_atan(x, y):
 
 
 @compiled
-def _tanh(x):
-    grown = expm1_of((2.0 * x[0], 2.0 * x[1]))
-    return by(grown, plus(grown, (2.0, 0.0)))
+def _of_tanh(x, y):
+    if not abs(x) < 300.0:
+        return 0.0
+    grown = expm1_of((2.0 * x, 0.0))
+    return _residual(by(grown, plus(grown, (2.0, 0.0))), y)
 
 
 @compiled
@@ -311,15 +315,13 @@ RESIDUALS: dict[Callable, Callable] = {
     exponential.exp: _between(exp_of, -745.0, 745.0), exponential.exp2: _of_exp2,
     exponential.expm1: _between(expm1_of, -709.0, 709.0),
     exponential.sinh: _between(sinh_of, -709.0, 709.0),
-    exponential.cosh: _between(cosh_of, -709.0, 709.0),
-    exponential.tanh: _between(_tanh, -300.0, 300.0),
+    exponential.cosh: _between(cosh_of, -709.0, 709.0), exponential.tanh: _of_tanh,
     logarithm.log: _between(log_of, 0.0, math.inf), logarithm.log2: _of_log2,
     logarithm.log10: _of_log10, logarithm.log1p: _between(_log1p, -1.0, math.inf),
     logarithm.asinh: _of_asinh, logarithm.acosh: _of_acosh, logarithm.atanh: _of_atanh,
     logarithm.pow: _of_pow, trigonometric.sin: _of_sin, trigonometric.cos: _of_cos,
-    trigonometric.tan: _between(_tan, -LARGEST_ANGLE, LARGEST_ANGLE),
-    trigonometric.asin: _of_asin, trigonometric.acos: _of_acos, trigonometric.atan: _of_atan,
-    trigonometric.atan2: _of_atan2, trigonometric.sinc: _of_sinc,
+    trigonometric.tan: _of_tan, trigonometric.asin: _of_asin, trigonometric.acos: _of_acos,
+    trigonometric.atan: _of_atan, trigonometric.atan2: _of_atan2, trigonometric.sinc: _of_sinc,
     normal.erf: _between(_erf, -6.0, 6.0), normal.erfc: _of_erfc, gamma.gamma: _of_gamma,
     gamma.lgamma: _of_lgamma, power.hypot: _of_hypot, power.cbrt: _of_cbrt, ufp: _of_exact,
     normal.uniform_from_bits: _of_exact,
