@@ -62,9 +62,9 @@ app = help_pages.App(
 def _print_version(requested: bool) -> None:
     """Print the version for `--version` and end."""
     if requested:
-        from sciprec import __version__
+        from sciprec.foundation.definitions import version_of
 
-        print(f"sciprec {__version__}")
+        print(f"sciprec {version_of('sciprec')}")
         raise typer.Exit(GOOD)
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-import sciprec
 from sciprec.foundation.arguments import at_least
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.whole import temporary_folder
@@ -265,7 +264,7 @@ class _Processes:
             cold["SCIPREC_CACHE_DIR"] = str(self.place / f"cold{self.started}")
         warm = {"NUMBA_CACHE_DIR": str(self.place / "compiled")}
         variables = process.environment(warm, cold, of_numba=MOST_THREADS)
-        root = str(Path(sciprec.__file__).parents[1])
+        root = str(Path(__file__).parents[3])
         path = variables.get("PYTHONPATH")
         return variables | {"PYTHONPATH": f"{root}:{path}" if path else root}
 
