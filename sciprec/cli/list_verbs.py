@@ -55,7 +55,7 @@ def backends(
 @app.command("policies")
 def policies(json: Json = False) -> None:
     """List every stage of the models, and which policies of mixed precision have it narrow."""
-    from sciprec.workbench.kinds.policies import mixture_rows, policy_rows
+    from sciprec.facets.policy.words import mixture_rows, policy_rows
 
     rows, mixtures = policy_rows(), mixture_rows()
     if json:

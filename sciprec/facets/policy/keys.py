@@ -15,12 +15,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.facets.tables import AddedKeys, ArithmeticName, OneOrSeveral, as_tuple
 from sciprec.foundation.arguments import word
+from sciprec.instruments.assigning.policies import MIXTURES, POLICIES
 from sciprec.precision.formats.backend import resolve_backend
 
-_OF_TWO = ("O0", "O1", "O2", "O3")
-_OWN = ("dcu",)
-"""Policies with formats of their own."""
-_KNOWN = (*_OF_TWO, *_OWN)
+_KNOWN = (*POLICIES, *MIXTURES)
 _FORMAT = "the name of an arithmetic of floats of one format, or a spec string"
 _LIST = "an array of names of stages, which `sciprec list policies` lists, that are"
 
@@ -43,7 +41,7 @@ class WithPolicies(AddedKeys):
     policy: _Policies = Field(
         default=(), examples=['policy = "O2"'],
         description=f"one of {', '.join(_KNOWN)}, or an array of these, in place of 'backends'; "
-        f"all but {_OWN[0]} need 'narrow' and 'wide'",
+        f"all but {', '.join(MIXTURES)} need 'narrow' and 'wide'",
     )  # fmt: skip
     narrow: ArithmeticName | None = Field(
         default=None, description=_FORMAT, examples=['narrow = "fp16"']
@@ -79,7 +77,7 @@ class WithPolicies(AddedKeys):
     def _named_policies(self) -> tuple[str, ...]:
         """The policies as names of backends."""
         _checked(self.policy)
-        of_two = [name for name in self.policy if name in _OF_TWO]
+        of_two = [name for name in self.policy if name in POLICIES]
         values = {
             "narrow": self.narrow, "wide": self.wide, "allow": self.allow, "deny": self.deny
         }  # fmt: skip

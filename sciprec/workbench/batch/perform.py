@@ -13,6 +13,7 @@ from typing import Any
 import xarray as xr
 
 from sciprec.facets.monitor.attributes import told_alerts
+from sciprec.facets.policy.words import words_of
 from sciprec.foundation.errors import InputError, ModelError
 from sciprec.foundation.memory import PEAK_MEMORY, peak_bytes
 from sciprec.foundation.origin import provenance
@@ -32,7 +33,6 @@ from sciprec.workbench.batch.resume import interrupted_folder, remove_interrupte
 from sciprec.workbench.batch.states import RunState, is_watched
 from sciprec.workbench.batch.traced import with_trace
 from sciprec.workbench.kinds import Surroundings, kind_of
-from sciprec.workbench.kinds.policies import words_of
 
 _ROUNDED_BY_PLACE = (
     "Every operation of a step has the format that the assignment gives its place{residuals}; the "

@@ -13,6 +13,8 @@ from sciprec.arrays.sums.compensation import (
     Compensation,
     resolve_compensation,
 )
+from sciprec.facets.adaptive.models import Advancing, ModelStep, checked_state
+from sciprec.facets.monitor.models import ModelObserver
 from sciprec.foundation.arguments import Range, integer, shown
 from sciprec.foundation.errors import ModelError
 from sciprec.foundation.limits import THREADS
@@ -31,8 +33,6 @@ from sciprec.tools.adapt.blocks import Adapted
 from sciprec.tools.adapt.plan import AdaptivePlan
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
 from sciprec.tools.monitor.plan import WatchPlan, plan_from
-from sciprec.workbench.models.advancing import Advancing, ModelStep, checked_state
-from sciprec.workbench.models.observing import ModelObserver
 
 _hands_on_arrays = True
 """Traces of models take no line of this file for the place where a model rounds."""
