@@ -11,8 +11,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.facets.compensation.keys import CompensationKey
+from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationKey
 from sciprec.facets.monitor.keys import MonitorKey
+from sciprec.facets.stages.keys import MODEL_STAGES
 from sciprec.facets.tables import ArithmeticNames, Section, as_tuple, key, once
 
 EXAMPLE = "quickstart_climate"
@@ -132,12 +133,12 @@ class Scenario(Section):
         return getattr(self, self.kind)
 
     def choices(self) -> tuple[Any, ...]:
-        """The compensations that its runs take, one after another; empty where there is none."""
-        return self.compensation
+        """The compensations that its runs take, one after another."""
+        return self.compensation or (NO_COMPENSATION,)
 
     def stage_choices(self) -> tuple[Any, ...]:
         """The stages that its runs take, likewise."""
-        return ()
+        return (MODEL_STAGES,)
 
     def adaptive_choice(self) -> Any:
         """The request of an adaptive run; None where there is none."""

@@ -21,7 +21,7 @@ from pydantic import (
 from sciprec.facets.adaptive.keys import WithAdaptive
 from sciprec.facets.policy.keys import WithPolicies
 from sciprec.facets.scaling.keys import WithScaling
-from sciprec.facets.stages.keys import StagesChoice, StagesKey
+from sciprec.facets.stages.keys import MODEL_STAGES, StagesChoice, StagesKey
 from sciprec.facets.tables import (
     KnownArithmetic,
     PlainValue,
@@ -270,8 +270,8 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive, Scenario):
         return [stage.name for stage in CLIMATE_STAGES]
 
     def stage_choices(self) -> tuple[StagesChoice, ...]:
-        """The stages that its runs take, one after another; empty where there is none."""
-        return self.stages
+        """The stages that its runs take, one after another."""
+        return self.stages or (MODEL_STAGES,)
 
     @property
     def stored_format(self) -> str | None:
