@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sciprec.facets.adaptive.keys import AdaptiveRequest
+from sciprec.facets.compensation.attributes import COMPENSATION
 from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice, CorrectionChoice
+from sciprec.facets.stages.attributes import stages_attribute
 from sciprec.facets.stages.keys import MODEL_STAGES, StagesChoice
 from sciprec.precision.formats.backend import TRUTH
-from sciprec.precision.formats.stages import resolve_stages
 
 _ADAPTIVE = ", adaptive"
 NAMES = ("backend", "compensation", "label")
@@ -100,12 +100,8 @@ class Variant:
         """The attributes of a file about its variant beside the arithmetic: compensation, and
         stages with their arithmetics, where they have some.
         """
-        values = {"compensation": self.compensation.model_dump(mode="json")}
-        if (stages := resolve_stages(self.stages.resolved())) is not None:
-            values["stages"] = {"name": self.stages.name, **vars(stages)}
-        return {
-            f"sciprec_{name}": json.dumps(value, sort_keys=True) for name, value in values.items()
-        }
+        compensation = COMPENSATION.written(self.compensation.model_dump(mode="json"))
+        return compensation | stages_attribute(self.stages)
 
 
 class OfVariant:

@@ -1,6 +1,7 @@
 """The house: what may lie at the top, a rule for each room, free names."""
 
 import ast
+import importlib
 import importlib.util
 import inspect
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sciprec.facets.attributes import JsonAttribute
 from sciprec.precision import resolve_backend
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
@@ -157,6 +159,16 @@ def test_a_facet_says_where_its_work_is_done_and_its_section_is_on_the_page():
         has = [(facet / name).exists() for name in ("keys.py", "section.py", "section.html")]
         shown = f"facets/{facet.name}/section.html" in files
         assert has == [True, shown, shown], facet
+
+
+def test_the_name_of_a_facets_attribute_stands_once():
+    facets = [path.parent.name for path in (PACKAGE / "facets").glob("*/attributes.py")]
+    modules = [importlib.import_module(f"sciprec.facets.{name}.attributes") for name in facets]
+    values = [value for module in modules for value in vars(module).values()]
+    names = [value.name for value in values if isinstance(value, JsonAttribute)]
+    assert len(names) == len(set(names)) >= 6
+    texts = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    assert {name: texts.count(f'"{name}"') for name in names} == dict.fromkeys(names, 1)
 
 
 def test_the_page_of_rewriting_shows_the_module_that_its_kernel_becomes(tmp_path):

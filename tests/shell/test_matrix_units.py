@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sciprec.facets.matrix_unit import MATRIX_UNITS
+from sciprec.facets.matrix_unit.attributes import MATRIX_UNITS
 from sciprec.facets.matrix_unit.section import matrix_units_section
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
@@ -42,8 +42,8 @@ def test_runs_in_fp64_with_a_unit_are_not_the_truth():
 def test_a_batch_counts_operations_and_its_page_shows_them_and_the_units(blank_figures, tmp_path):
     made = workflow.run(parse_scenario(GIVEN), out=tmp_path / "out")
     truth, whole, pair = (netcdf.read(file) for file in made.files)
-    assert MATRIX_UNITS not in truth.attrs
-    (unit,) = json.loads(whole.attrs[MATRIX_UNITS])["units"]
+    assert MATRIX_UNITS.read(truth) is None
+    (unit,) = MATRIX_UNITS.read(whole)["units"]
     assert unit["unit"] == "matrix:table=int8,field=int8" and unit["products"] == 1
     batch = read_batch(made.folder)
     section = matrix_units_section(batch.runs)

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from sciprec.cost.matrix_rates import MATRIX_MACHINES
-from sciprec.facets.matrix_unit import MATRIX_UNITS
+from sciprec.facets.matrix_unit.attributes import MATRIX_UNITS
 from sciprec.machine import MACHINES
 from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.results.output.stated import STAGE_WORK
@@ -21,7 +21,7 @@ COUNTED = [
 
 def run_in(backend, counted=None, units=None):
     told = {} if counted is None else {STAGE_WORK: json.dumps(counted)}
-    told |= {} if units is None else {MATRIX_UNITS: json.dumps(units)}
+    told |= MATRIX_UNITS.written(units)
     return SimpleNamespace(
         backend=backend, dataset=xr.Dataset(attrs=told), label=f"{backend}{', own' * bool(units)}",
         stages=units and {"legendre": units["units"][0]["unit"]},

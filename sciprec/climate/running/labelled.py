@@ -36,9 +36,9 @@ from sciprec.climate.running.start import initial_state, start_in_words, wanted_
 from sciprec.climate.stepping.schemes import FILTER
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.facets.adaptive.attributes import with_adapted
-from sciprec.facets.matrix_unit import MATRIX_UNITS
+from sciprec.facets.matrix_unit.attributes import MATRIX_UNITS
 from sciprec.facets.monitor.attributes import with_monitor
-from sciprec.facets.scaling import SCALED
+from sciprec.facets.scaling.attributes import SCALES
 from sciprec.foundation.arguments import flag, refused
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.whole import temporary_folder
@@ -429,10 +429,8 @@ def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
         dataset = with_monitor(dataset, trajectory.observed)
     if trajectory.adapted is not None:
         dataset = with_adapted(dataset, trajectory.adapted, _ROUNDED_BY_BLOCK)
-    if trajectory.scaling is not None:
-        dataset.attrs[SCALED] = json.dumps(trajectory.scaling)
-    if trajectory.matrix_units is not None:
-        dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
+    dataset.attrs |= SCALES.written(trajectory.scaling)
+    dataset.attrs |= MATRIX_UNITS.written(trajectory.matrix_units)
     if words := start_in_words(request):
         dataset.attrs[INITIAL_STATE] = words + _apart_in_words(request, dataset)
     if trajectory.stored:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from sciprec.facets.attributes import JsonAttribute
 from sciprec.results.output.stated import ADAPTED, ADAPTIVE, ROUNDED
 from sciprec.tools.adapt.blocks import Adapted
 from sciprec.tools.adapt.control import COLUMNS, vain_attempts
 
+PLAN = JsonAttribute(ADAPTIVE)
 _BLOCK = f"{ADAPTED}block"
 _WORDS = {
     "first": "number of the first step of a block",
@@ -42,7 +43,7 @@ def with_adapted(dataset: xr.Dataset, adapted: Adapted, rounded: str) -> xr.Data
         "tolerance": plan.tolerance, "ladder": list(plan.ladder), "every": plan.every,
         "variable": adapted.variable, "vain": vain_attempts(history),
     }  # fmt: skip
-    attributes = {ADAPTIVE: json.dumps(request, sort_keys=True), ROUNDED: rounded}
+    attributes = PLAN.written(request) | {ROUNDED: rounded}
     dataset = dataset.assign_coords({_BLOCK: (_BLOCK, np.arange(len(history)), number)})
     return dataset.assign(more).assign_attrs(dataset.attrs | attributes)
 
@@ -53,5 +54,4 @@ def history_of(dataset: xr.Dataset) -> tuple[dict[str, Any], dict[str, np.ndarra
     Args:
         dataset: of an adaptive run.
     """
-    request = json.loads(dataset.attrs[ADAPTIVE])
-    return request, {name: dataset[f"{ADAPTED}{name}"].values for name in COLUMNS}
+    return PLAN.read(dataset), {name: dataset[f"{ADAPTED}{name}"].values for name in COLUMNS}

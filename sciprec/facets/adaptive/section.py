@@ -9,10 +9,9 @@ import numpy as np
 import xarray as xr
 
 from sciprec.drawing.courses import ErrorCourse, courses_picture, rungs_picture
-from sciprec.facets.adaptive.attributes import history_of
+from sciprec.facets.adaptive.attributes import PLAN, history_of
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.wording import number
-from sciprec.results.output.stated import ADAPTIVE
 
 _FIELDS = {"geopotential": "height"}
 """Fields of files that hold a variable of the state under another name."""
@@ -25,7 +24,7 @@ def adaptive_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, Any
         runs: of one scenario.
         prefix: unique on the page, for identifiers.
     """
-    chosen = [r for r in runs if r.dataset is not None and ADAPTIVE in r.dataset.attrs]
+    chosen = [r for r in runs if PLAN.read(r.dataset) is not None]
     truth = next((r.dataset for r in runs if r.is_truth and r.dataset is not None), None)
     return [_row(run, truth, f"{prefix}-adaptive{place}") for place, run in enumerate(chosen)]
 

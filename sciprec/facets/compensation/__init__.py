@@ -2,8 +2,7 @@
 
 The work is done in `arrays/sums/compensation.py`; the climate carries residuals in its schemes
 (`climate/stepping/`), and Heston's paths do in theirs (`heston/schemes/`), where `heston/bounds/`
-also removes the mean error of a price. Files tell of it in `sciprec_compensation`
-(`scenario/variant.py`); the page shows what it gains in the drift of budgets.
+also removes the mean error of a price. The page shows what it gains in the drift of budgets.
 """
 
 PLAIN = "none"

@@ -4,6 +4,3 @@ A unit is data (`precision/formats/matrix_unit.py`), its tables and products are
 `arrays/matrix_unit/`, the Legendre stage on it in `climate/stages/matrix_legendre.py`, and its
 modelled speed in `cost/matrix_rates.py`. A scenario names one as the arithmetic of a stage.
 """
-
-MATRIX_UNITS = "sciprec_matrix_units"
-"""The attribute of a file with entries and work of the transforms' matrix units, as JSON."""

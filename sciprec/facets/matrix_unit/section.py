@@ -5,7 +5,6 @@ The speed is modelled from published peak rates, and says so; nothing of it was 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +20,7 @@ from sciprec.cost.matrix_rates import (
     speed_modelled,
 )
 from sciprec.facets.compensation.section import drift_rows
-from sciprec.facets.matrix_unit import MATRIX_UNITS
+from sciprec.facets.matrix_unit.attributes import MATRIX_UNITS
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.foundation.plain_data import plain
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
@@ -43,7 +42,9 @@ def matrix_units_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
         each of the `machines` that with tables read from memory, and that with tables on the chip;
         and `assumed`, what these rest on, a sentence each.
     """
-    matrix_units = {run.label: content for run in runs if (content := _stored_units(run))}
+    matrix_units = {
+        run.label: content for run in runs if (content := MATRIX_UNITS.read(run.dataset))
+    }
     if not matrix_units:
         return None
     truth = next((run for run in runs if run.is_truth and run.dataset is not None), None)
@@ -60,11 +61,6 @@ def matrix_units_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
         "machines": [machine.title for machine in MATRIX_MACHINES.values()],
         "assumed": _assumed(matrix_units.values()),
     }
-
-
-def _stored_units(run: SectionRun) -> dict[str, Any] | None:
-    text = None if run.dataset is None else run.dataset.attrs.get(MATRIX_UNITS)
-    return None if text is None else json.loads(text)
 
 
 def _row(
@@ -120,7 +116,7 @@ def in_words(unit: MatrixUnit) -> str:
 
 def works_of(run: SectionRun) -> list[tuple[MatrixUnit, LegendreWork]]:
     """The matrix units of a run, and the work of a tendency on each; empty without units."""
-    content = _stored_units(run)
+    content = MATRIX_UNITS.read(run.dataset)
     if content is None:
         return []
     return [(resolve_matrix_unit(p["unit"]), _work(p, content["fields"])) for p in content["units"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -10,12 +9,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.facets.attributes import JsonAttribute
 from sciprec.results.output.stated import MONITOR, MONITORED
 from sciprec.tools.monitor.drift import Drift
 from sciprec.tools.monitor.observed import Observed
 from sciprec.tools.monitor.summaries import BINS, COLUMNS, LEAST_EXPONENT
 
-_STEP, _VARIABLE = f"{MONITORED}step", f"{MONITORED}variable"
+PLAN = JsonAttribute(MONITOR)
+STEP, _VARIABLE = f"{MONITORED}step", f"{MONITORED}variable"
 _WORDS = {
     "count": "values of a watched variable",
     "minimum": "least finite value",
@@ -43,7 +44,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         observed: what was seen.
     """
     history, plan = observed.history, observed.plan
-    both = (_VARIABLE, _STEP)
+    both = (_VARIABLE, STEP)
     columns = np.moveaxis(history.rows, 0, 1)
     added: dict[str, Any] = {}
     places: dict[str, Any] = {}
@@ -74,7 +75,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         arrays = history.values_of(name)
         if arrays and len({a.shape for a in arrays}) == 1:
             axis = f"monitor_element_{number}"
-            added[f"values_{number}"] = (_STEP, axis), np.array(arrays), _about(f"values of {name}")
+            added[f"values_{number}"] = (STEP, axis), np.array(arrays), _about(f"values of {name}")
             places |= {
                 f"{MONITORED}{element}_{number}": (axis, values, _about(f"{words} of an element"))
                 for element, (values, words) in observed.elements.get(name, {}).items()
@@ -91,7 +92,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in added.items()},
         coords=places | {
-            _STEP: (_STEP, history.steps, _about("number of a watched step")),
+            STEP: (STEP, history.steps, _about("number of a watched step")),
             _VARIABLE: (
                 _VARIABLE, np.arange(len(history.names)),
                 _about(f"number of a watched variable, in the order of {MONITOR}"),
@@ -102,7 +103,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
             ),
         },
     )  # fmt: skip
-    attributes = dataset.attrs | {MONITOR: json.dumps(attribute, sort_keys=True)}
+    attributes = dataset.attrs | PLAN.written(attribute)
     dataset = dataset.assign_coords(more.coords).assign(more.data_vars).assign_attrs(attributes)
     if observed.drift is None:
         return dataset
@@ -115,8 +116,7 @@ def told_alerts(attributes: Any) -> tuple[str, ...]:
     Args:
         attributes: of the file.
     """
-    stored = json.loads(attributes.get(MONITOR, "{}"))
-    return tuple(alert["text"] for alert in stored.get("alerts", ()))
+    return tuple(alert["text"] for alert in (PLAN.read(attributes) or {}).get("alerts", ()))
 
 
 def _with_drift(dataset: xr.Dataset, drift: Drift, fields: Mapping[str, np.ndarray]) -> xr.Dataset:
@@ -176,7 +176,7 @@ def estimates_of(dataset: xr.Dataset) -> tuple[np.ndarray, dict[str, np.ndarray]
     """
     if _DRIFT not in dataset:
         return np.zeros(0, np.int64), {}
-    names = json.loads(dataset.attrs[MONITOR])[_DRIFTED]
+    names = PLAN.read(dataset)[_DRIFTED]
     return dataset[_DRIFT_STEP].values, dict(zip(names, dataset[_DRIFT].values, strict=True))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,14 +9,13 @@ import numpy as np
 import xarray as xr
 
 from sciprec.drawing.courses import ErrorCourse, courses_picture, error_map
-from sciprec.facets.monitor.attributes import estimates_of
+from sciprec.facets.monitor.attributes import PLAN, STEP, estimates_of
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.wording import number
-from sciprec.results.output.stated import MONITOR, MONITORED
+from sciprec.results.output.stated import MONITORED
 from sciprec.tools.monitor.sketches import WITHIN, sketched_error
 from sciprec.tools.monitor.summaries import digits, relative_error
 
-_STEP = f"{MONITORED}step"
 _Errors = tuple[np.ndarray, Sequence[str], np.ndarray | None]
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 
@@ -29,7 +27,7 @@ def monitored_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, An
         runs: of one scenario.
         prefix: unique on the page, for identifiers.
     """
-    monitored_runs = [r for r in runs if r.dataset is not None and MONITOR in r.dataset.attrs]
+    monitored_runs = [r for r in runs if PLAN.read(r.dataset) is not None]
     truth = next((r.dataset for r in monitored_runs if r.is_truth), None)
     return [
         _row(run, None if run.is_truth else truth, f"{prefix}-monitor{place}")
@@ -39,7 +37,7 @@ def monitored_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, An
 
 def _row(run: SectionRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
-    plan = json.loads(dataset.attrs[MONITOR])
+    plan = PLAN.read(dataset)
     names = plan["watch"]
     steps, errors = watched_errors(dataset, truth)
     beside = f"Of steps every {plan['every']}th was watched."
@@ -54,7 +52,7 @@ def _row(run: SectionRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]
         "sums": plan.get("sums", []), "not_looked_at": plan.get("not_looked_at", ""),
         "every": plan["every"],
         "within": f"{100 * WITHIN:.1f} %",
-        "steps": int(dataset.sizes[_STEP]),
+        "steps": int(dataset.sizes[STEP]),
         "variables": [_variable(dataset, n, variable, errors) for n, variable in enumerate(names)],
         "parts": _parts(dataset, truth, names),
         "heat": heat,
@@ -112,12 +110,12 @@ def watched_errors(
     Returns:
         The steps, and the errors; None without a truth that watched the same.
     """
-    steps = dataset[_STEP].values
+    steps = dataset[STEP].values
     if truth is None or f"{MONITORED}sketch" not in truth or f"{MONITORED}sketch" not in dataset:
         return steps, None
-    if json.loads(truth.attrs[MONITOR])["watch"] != json.loads(dataset.attrs[MONITOR])["watch"]:
+    if PLAN.read(truth)["watch"] != PLAN.read(dataset)["watch"]:
         return steps, None
-    common, at, true_at = np.intersect1d(steps, truth[_STEP].values, return_indices=True)
+    common, at, true_at = np.intersect1d(steps, truth[STEP].values, return_indices=True)
     errors = sketched_error(
         dataset[f"{MONITORED}sketch"].values[:, at], truth[f"{MONITORED}sketch"].values[:, true_at],
         truth[f"{MONITORED}norm"].values[:, true_at],
@@ -136,7 +134,7 @@ def _parts(dataset: xr.Dataset, truth: xr.Dataset | None, names: Sequence[str]) 
     if truth is None or name not in dataset or name not in truth:
         return []
     common, at, true_at = np.intersect1d(
-        dataset[_STEP].values, truth[_STEP].values, return_indices=True
+        dataset[STEP].values, truth[STEP].values, return_indices=True
     )
     if not common.size:
         return []
@@ -172,7 +170,7 @@ def _drift(dataset: xr.Dataset, errors: _Errors, name: str) -> dict[str, Any] | 
     steps, estimates = estimates_of(dataset)
     if not steps.size:
         return None
-    plan = json.loads(dataset.attrs[MONITOR])
+    plan = PLAN.read(dataset)
     seconds = plan.get("step_seconds")
     scale = seconds / 86400.0 if seconds else 1.0
     rows, courses = [], {}

@@ -4,6 +4,3 @@ The work is done in `instruments/assigning/scaling.py` (the arithmetic) and `sca
 a table of ranges). The climate has its places in `climate/stages/scales.py`, runs them in
 `climate/running/scaled_model.py` and changes scales in `climate/running/dynamic_scales.py`.
 """
-
-SCALED = "sciprec_scaling"
-"""The attribute of a file with the scales of a model's places and their changes, as JSON."""

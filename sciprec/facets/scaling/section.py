@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.facets.scaling import SCALED
+from sciprec.facets.scaling.attributes import SCALES
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
@@ -28,7 +27,7 @@ def scaled_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
         the same arithmetic (label, factor, small, error at the end, or what became of the run,
         repeated and doubled), `gains`, sentences, and `runs`: label, `stages` and `history`.
     """
-    scalings = {run.label: _scaling(run) for run in runs}
+    scalings = {run.label: SCALES.read(run.dataset) for run in runs}
     if not any(scalings.values()):
         return None
     truth = next((run for run in runs if run.is_truth), None)
@@ -43,11 +42,6 @@ def scaled_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
         ],
         "variable": next((row["variable"] for row in rows if row["variable"]), ""),
     }
-
-
-def _scaling(run: SectionRun) -> dict[str, Any] | None:
-    text = None if run.dataset is None else run.dataset.attrs.get(SCALED)
-    return None if text is None else json.loads(text)
 
 
 def _row(

@@ -1,6 +1,5 @@
 """Stages: arithmetics of their own for the stages of a climate model's transforms.
 
 Their names and parts are data in `precision/formats/stages.py`; the climate's transforms in
-`climate/stages/staged_transform.py` compute them. Files tell of them in `sciprec_stages`
-(`scenario/variant.py`).
+`climate/stages/staged_transform.py` compute them.
 """

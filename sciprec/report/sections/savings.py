@@ -8,6 +8,7 @@ from typing import Any
 
 from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import CARRY_FLOPS, STORE, Work, update_work
+from sciprec.facets.adaptive.attributes import PLAN
 from sciprec.facets.compensation import PLAIN
 from sciprec.facets.stages.section import stage_words
 from sciprec.foundation.errors import InputError
@@ -18,7 +19,7 @@ from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.comparison.pointwise.number_format import formats_of
 from sciprec.results.comparison.wording import factor, number
-from sciprec.results.output.stated import ADAPTIVE, STAGE_WORK, STORED_STATE
+from sciprec.results.output.stated import STAGE_WORK, STORED_STATE
 from sciprec.tools.tune.formats import stored_bits
 
 BITS_OF_TRUTH = 64
@@ -114,8 +115,8 @@ def _arithmetics(run: StoredRun) -> list[str]:
     """Names of the arithmetics in which a run computes."""
     stages = run.stages or {}
     named = [stages[key] for key in ("legendre", "sums", "fourier", "kept") if stages.get(key)]
-    if ADAPTIVE in run.dataset.attrs:
-        named += json.loads(run.dataset.attrs[ADAPTIVE])["ladder"]
+    if (plan := PLAN.read(run.dataset)) is not None:
+        named += plan["ladder"]
     return [*named, *(formats_of(run.arithmetic) or (run.backend,))]
 
 

@@ -20,6 +20,7 @@ import xarray as xr
 
 from sciprec.cost.work import Work, stored_bytes, update_work
 from sciprec.facets.compensation import PLAIN
+from sciprec.facets.stages.attributes import STAGES
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.definitions import digest_of
@@ -141,8 +142,7 @@ class StoredRun(OfVariant):
     @cached_property
     def stages(self) -> dict[str, Any] | None:
         """Arithmetics of the transforms' stages as plain data, or None: those of the backend."""
-        attrs = {} if self.dataset is None else self.dataset.attrs
-        return json.loads(attrs.get("sciprec_stages", "null"))
+        return STAGES.read(self.dataset)
 
     @cached_property
     def arithmetic(self) -> dict[str, Any]:

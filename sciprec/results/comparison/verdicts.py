@@ -19,7 +19,7 @@ from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.comparison.pointwise.pairing import pair
 from sciprec.results.comparison.rows import SETTLED, Comparison, error_at_end, main_row
 from sciprec.results.comparison.wording import factor, moment, times
-from sciprec.results.output.stated import ELEMENTS
+from sciprec.results.output.stated import ELEMENTS, STAGES
 
 STATUS_WORDS = {
     "truth": "truth",
@@ -198,7 +198,7 @@ def _tells(name: str, part: Mapping[str, Any]) -> bool:
 
 def _is_truth(run: xr.Dataset) -> bool:
     """Whether a run is what others are compared with: fp64, transforms and all."""
-    return run.attrs.get("sciprec_backend") == TRUTH and "sciprec_stages" not in run.attrs
+    return run.attrs.get("sciprec_backend") == TRUTH and STAGES not in run.attrs
 
 
 def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
