@@ -85,10 +85,12 @@ def test_types_close_no_circle_either():
 
 @pytest.mark.slow
 def test_no_text_names_a_module_that_must_not_be_imported(graph):
-    """As `importlib.import_module` and tables for it take them; the root names whom it likes."""
+    """As `importlib.import_module` and tables for it take them; the root names whom it likes, and
+    so does the table of names that are older or gone.
+    """
     modules = frozenset(graph.modules)
     met = 0
-    for module in sorted(modules - {"sciprec"}):
+    for module in sorted(modules - {"sciprec", "sciprec.foundation.moved"}):
         for name in named_in_texts(source_of(module), modules):
             if name != "sciprec" and not f"{module}.".startswith(f"{name}."):
                 graph.add_import(importer=module, imported=name)
