@@ -17,7 +17,7 @@ from sciprec.extend import lift_with_rows
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.instruments.observing import watch
 from sciprec.instruments.observing.observed import lift_observed
-from sciprec.instruments.observing.watching import Places, watcher
+from sciprec.instruments.observing.watching import WatchPlaces, watcher
 from sciprec.instruments.tracing.program import Companions
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
@@ -228,7 +228,7 @@ def test_a_table_has_the_rows_of_one_technique():
 @pytest.mark.slow
 def test_an_observer_sees_the_same_beside_roundings_around_in_every_order():
     """The bits are those of `lift`, rows and passes those of each alone."""
-    observers = COUNTING, watcher(Places())
+    observers = COUNTING, watcher(WatchPlaces())
     wanted = _bits(sciprec.lift(summed, "bf16")(X)), _observed("bf16")[1]
     for rows, order in product(permutations((COUNTED, SIZES)), permutations(observers)):
         with watch.watching(None, watch.ALONE, 9999, 9999):

@@ -14,7 +14,7 @@ from sciprec.instruments.observing.carried_sums import looking
 from sciprec.instruments.observing.losing import losing
 from sciprec.instruments.observing.noting import Watched, noting
 from sciprec.instruments.observing.observed import lift_observed
-from sciprec.instruments.observing.watching import Places, watcher
+from sciprec.instruments.observing.watching import WatchPlaces, watcher
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.program import Program
@@ -115,7 +115,7 @@ def _plain(kernel, backend: str) -> bytes:
 def _run(kernel, backend: str, order):
     """The results of a kernel with observers in an order, and all that each of them saw."""
     watched, places = tuple(Watched(n, name=n) for n in ("total", "x")), {}
-    makers = {"notes": lambda: noting(kernel, watched), "memory": lambda: watcher(Places()),
+    makers = {"notes": lambda: noting(kernel, watched), "memory": lambda: watcher(WatchPlaces()),
               "counts": lambda: COUNTING, "sums": lambda: losing(kernel, places)}  # fmt: skip
     lifted = lift_observed(kernel, resolved(backend), [makers[n]() for n in order])
     x, _PASSES[:] = X.copy(), 0
@@ -164,7 +164,7 @@ def test_observed_operations_have_as_many_rows_as_others():
     """An observer may put one call in the place of two operands."""
     program, watched = (
         Program(_of_calls, resolved("fixed32"), Build(variant=PLAIN, observers=observers))
-        for observers in ((), (watcher(Places()),))
+        for observers in ((), (watcher(WatchPlaces()),))
     )
     assert "*sp_watch_both" in watched.text() and program.text()
     assert watched.layout.rows == program.layout.rows

@@ -28,14 +28,14 @@ SHORTEST_BLOCK = 48
 KEPT_BYTES = 16 * 2**20
 """Panels up to this size stay in memory for the thread's next product: new memory costs time."""
 
-Operand = ArrayLike | Quantized | tuple[ArrayLike, ArrayLike]
+MatrixOperand = ArrayLike | Quantized | tuple[ArrayLike, ArrayLike]
 """A matrix: numbers, or integers with their scale."""
 _OPERAND = "floats, or integers of at most 32 bits with a scale"
 
 
 def fixed_matmul(
-    A: Operand,
-    B: Operand,
+    A: MatrixOperand,
+    B: MatrixOperand,
     bits: int = 32,
     accurate: bool = False,
     scales: tuple[ArrayLike | None, ArrayLike | None] | None = None,

@@ -154,10 +154,10 @@ def reached(array: np.ndarray):
         return types.voidptr(), codegen
 
     @njit
-    def given():
+    def viewed():
         return carray(address(), shape, kind)
 
-    return given
+    return viewed
 
 
 _table = reached(_TABLE)
@@ -269,11 +269,11 @@ def inside(array, index, axis, place):
         return lambda array, index, axis, place: index
     if isinstance(index, types.Integer):
 
-        def one(array, index, axis, place):
+        def scalar(array, index, axis, place):
             n = axis if axis >= 0 else array.ndim + axis
             return _within(np.int64(index), array.shape[n], n, place)
 
-        return one
+        return scalar
     if isinstance(index, types.Array) and isinstance(index.dtype, types.Integer):
 
         def several(array, index, axis, place):
@@ -474,11 +474,11 @@ def fitting(container, value, place):
         return lambda container, value, place: value
     if not isinstance(value, types.Array):
 
-        def one(container, value, place):
+        def scalar(container, value, place):
             _stored(value, scalar_type, number, place)
             return value
 
-        return one
+        return scalar
 
     def each(container, value, place):
         for item in value.flat:

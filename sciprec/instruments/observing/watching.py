@@ -55,7 +55,7 @@ class WatchedPlace:
     part: str
 
 
-class Places:
+class WatchPlaces:
     """The numbers of places, the same in every program of a check."""
 
     def __init__(self):
@@ -80,7 +80,7 @@ class _Looks(Hooks):
     what is looked at, or before it.
     """
 
-    def __init__(self, places: Places, rewriter):
+    def __init__(self, places: WatchPlaces, rewriter):
         self.places, self.around = places, {ast.Call: self._called}
         self.source = rewriter.program.sources[rewriter.function.__code__].splitlines()
 
@@ -184,12 +184,12 @@ class _Looks(Hooks):
         return ast.Constant(self.places.number(place))
 
 
-def watcher(places: Places) -> Observer:
+def watcher(places: WatchPlaces) -> Observer:
     """An observer that has a kernel watched; the engine's own reductions are left as they are."""
     return Observer(partial(_Looks, places), _IMPORTS, "sp_watch_")
 
 
-def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:
+def lift_watched(kernel, backend, places: WatchPlaces, seed: int = 0) -> Lifted:
     """A kernel lifted as by `lift`, watched. Functions that are given to it are watched, too."""
     return lift_observed(kernel, backend, [watcher(places)], seed)
 

@@ -66,7 +66,7 @@ def _to_whole(function, by: str) -> None:
         return types.int64(types.unliteral(x)), codegen
 
     @overload(function)
-    def one(x):
+    def of_pair(x):
         if _is_pair(x):
             return lambda x: rounded(x)
         return None

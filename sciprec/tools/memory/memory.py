@@ -15,7 +15,7 @@ from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError, printable
 from sciprec.foundation.listing import Listing, Shown, Summary, counted, wrapped
 from sciprec.instruments.observing import watch
-from sciprec.instruments.observing.watching import STOPPED, Places, WatchedPlace, lift_watched
+from sciprec.instruments.observing.watching import STOPPED, WatchedPlace, WatchPlaces, lift_watched
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted, function_of
@@ -160,7 +160,7 @@ def check_memory(
             "mapping from the names of its parameters: write (x,) for one argument"
         )
     function = function_of(kernel, "check_memory")
-    places = Places()
+    places = WatchPlaces()
     check = _CheckRuns(lift_watched(function, resolved, places), places, args)
     with _lock:
         issues = check.findings()
@@ -182,7 +182,7 @@ class _CheckRuns:
     """The runs of one check."""
 
     lifted: Lifted
-    places: Places
+    places: WatchPlaces
     args: tuple | Mapping
     runs: int = 0
     reached: list[int] = field(default_factory=list)

@@ -95,7 +95,7 @@ def _stored(text: str) -> str:
     return text
 
 
-_Truncation = Annotated[
+_TruncationKey = Annotated[
     int | str,
     PlainValidator(_truncation),
     WithJsonSchema({
@@ -141,7 +141,7 @@ class ClimateRun(Section):
     case: Annotated[str, Registered("case", _cases)] = key(
         "the name of a registered initial state", 'case = "williamson_5"'
     )
-    truncation: _Truncation = key(
+    truncation: _TruncationKey = key(
         'a triangular truncation, a whole number from 1 to 1023, such as 42, or its name, "T42" '
         '("TL42" on a linear grid)', "truncation = 42",
     )  # fmt: skip
