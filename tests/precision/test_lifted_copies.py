@@ -60,6 +60,12 @@ def both(lifted, x=X):
     return lifted(x, out), out.tobytes()
 
 
+def test_a_profile_counts_fields_of_objects_like_elements():
+    """The integer is none of the arithmetic's numbers."""
+    counts = sciprec.lift(raised, "fp32").profile(Gauge(1.0, X.copy())).operations
+    assert counts == {"add": 3, "load": 4, "store": 3}
+
+
 @pytest.mark.parametrize(
     ("backend", "module"),
     [("mlu370", pickle), ("float:p=8,round=sr", cloudpickle), ("fixed16", pickle)],

@@ -29,7 +29,6 @@ from sciprec.instruments.observing.watch import right_of as sp_watch_right
 from sciprec.instruments.observing.watch import seen as sp_watch_seen
 """
 _SHAPES = ("shape", "strides")
-_STORING = ("leave", "stored", "put")
 _COMPUTING = {"add": ADD, "sub": SUB, "mul": MUL, "pow": POWER, "neg": MUL, "abs": MUL}
 """Operations whose result may not fit into integers -> what is looked at; of a sign or an absolute
 value the product with -1.
@@ -134,7 +133,7 @@ class _Looks(Hooks):
         stem, _, literal = operation.removesuffix(")").partition("(")
         row, place = operation_named(named or operation), partial(self._place, rewriter, node)
         computed, in_place = row.like or row.name, (named or operation).startswith("i")
-        if operation in _STORING:
+        if row.moves == "store":
             return self._stored(place, *operands)
         if computed not in _COMPUTING or stem == "times" and not literal.lstrip("-").isdecimal():
             return operands

@@ -16,7 +16,6 @@ from sciprec.precision.rounding import recording
 
 _WORDS = recording.ROW_BYTES // 8
 _NEVER = (1 << 63) - 1
-_NO_OPERATIONS = ("returned", "prange", "viewed")
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Profile:
             parts.append(runs)
             if following == 0:
                 operation, notes, parts = self.sites[row.site].operation, parts, []
-                if operation not in _NO_OPERATIONS:
+                if operation_named(operation).counted:
                     for name, times in _executed(operation, notes):
                         counts[name] += times
         return {name: runs for name, runs in sorted(counts.items()) if runs}

@@ -101,10 +101,11 @@ class Operation:
         promotes: whether real operands become complex ones.
         work: as how many operations of a machine it counts; 0 where it rounds nothing, None for an
             elementary function.
-        moves: "load" or "store", where it moves numbers from or to an array.
+        moves: "load" or "store", where it moves numbers from or to an array, or a field.
         quiet: whether it writes into no array; operations on elements do not anyway.
         rows: of a table that a call of it has, where these are not one for the result and one for
             each operand.
+        counted: whether profiles count it.
 
     Raises:
         InputError: the arity is missing, or is not that of `evaluate`.
@@ -136,6 +137,7 @@ class Operation:
     moves: str = ""
     quiet: bool = False
     rows: int = 0
+    counted: bool = True
 
     def __post_init__(self) -> None:
         if self.arity not in (1, 2, 3):
@@ -180,6 +182,11 @@ class Operation:
     def rounds(self) -> bool:
         """Whether its results are no operands, and rounded."""
         return self.work != 0 and self.exact is None
+
+    @property
+    def computes(self) -> bool:
+        """Whether it makes a number, in place of moving one or turning its sign."""
+        return not (self.moves or self.quiet or self.rows or self.signed in ("", "negated"))
 
     @property
     def method(self) -> str:
@@ -230,7 +237,8 @@ OPERATIONS = Registry(
               work=1),
     Operation("subtract", 2, role="accumulate", like="sub", work=1),
     Operation("product", 2, "reduce.product", role="matmul", like="mul", work=1),
-    Operation("cast", 1, "float np.float64 np.float32 np.float16 np.double np.single", work=0),
+    Operation("cast", 1, "float np.float64 np.float32 np.float16 np.double np.single",
+              signed="", work=0),
     Operation("neg", 1, "operator.neg np.negative", whole=operator.neg, signed="negated", work=0),
     Operation("pos", 1, "np.positive", whole=operator.pos, signed="", work=0),
     Operation("abs", 1, "abs np.abs np.absolute", whole=abs, signed="magnitude", work=0),
@@ -266,13 +274,14 @@ OPERATIONS = Registry(
     Operation("trusted", 1, moves="load", quiet=True, rows=1, work=0),
     Operation("taken", 2, quiet=True, work=0),
     Operation("item", 2, quiet=True, work=0),
-    Operation("viewed", 1, quiet=True, rows=1, work=0),
+    Operation("viewed", 1, quiet=True, rows=1, work=0, counted=False),
     Operation("ordered", 1, quiet=True, work=0),
     Operation("leave", 2, moves="store", rows=1, work=0),
     Operation("stored", 2, moves="store", rows=1, work=0),
+    Operation("put", 2, moves="store", work=0),
     Operation("filling", 1, rows=1, work=0),
-    Operation("returned", 1, rows=1, work=0),
-    Operation("prange", 1, rows=1, work=0),
+    Operation("returned", 1, rows=1, work=0, counted=False),
+    Operation("prange", 1, rows=1, work=0, counted=False),
     # ---- elementary functions -------------------------------------------------------------------
     Operation("exp", 1, "math.exp np.exp", exp, bounded=True, directed_by=directed_exp),
     Operation("exp2", 1, "math.exp2 np.exp2 special.exp2", exp2, bounded=True,

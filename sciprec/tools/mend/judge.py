@@ -29,7 +29,6 @@ from sciprec.tools.digits.truth import ExactResults, truth_of
 from sciprec.tools.mend.candidates import Candidate
 from sciprec.tools.mend.plain_runs import PlainRuns, rounding_of
 from sciprec.tools.mend.sources import KernelSource
-from sciprec.tools.trace.origins import NEVER_ROUND
 from sciprec.tools.trace.problem import Problem, moved, stored_in
 from sciprec.tools.trace.splitting import norm
 
@@ -59,11 +58,6 @@ _PLAIN, _LONGER, _NEAR = 15_000, 30, 0.1
 be, and bits by which errors of its numbers may differ from those of compiled code."""
 _RunResult = tuple[dict[str, np.ndarray], np.ndarray]
 """Results, and outcomes of decisions."""
-_NO_OPERATION = {*NEVER_ROUND, "cast", "neg", "pos", "enter", "taken", "item", "viewed", "ordered",
-                 "leave", "stored", "filling", "returned", "trusted"}  # fmt: skip
-"""Rows of a program that compute nothing."""
-_IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "pow", "floordiv", "mod")}
-"""Rows of `x += y` and the like."""
 _STEERS = re.compile(r"\b(while|int|int32|int64|intp|round|searchsorted|digitize)\b")
 """Words of kernels that other numbers may take out of their arrays, or keep from ending."""
 
@@ -435,8 +429,8 @@ class Judge:
         runs: dict[tuple, int] = {}  # of an operation; an operand that is converted has its own row
         for number, row in enumerate(program.layout.rows):
             name = program.sites[row.site].operation
-            name = _IN_PLACE.get(name, name)
-            if row.site in program.origins and name in OPERATIONS and name not in _NO_OPERATION:
+            operation = OPERATIONS.get(name) or OPERATIONS.get(name.removeprefix("i"))
+            if row.site in program.origins and operation and operation.computes:
                 place = (row.site, row.calls)
                 runs[place] = max(runs.get(place, 0), int(table.words[number, rows.RUNS]))
         return sum(runs.values())
