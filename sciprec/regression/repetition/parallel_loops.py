@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from sciprec.regression.repetition.sources import Scope
 
@@ -11,80 +10,81 @@ _EXACT = (ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operations for which the order of the operands does not count."""
 
 
-def option(function: ast.FunctionDef, scope: Scope, name: str) -> int:
+def option(function: ast.AST, scope: Scope, name: str) -> int:
     """The line where an option of Numba's is given and not False, in a decorator or in a call that
     compiles the function; 0 where it is not.
     """
-    of_function = [call for call in function.decorator_list if isinstance(call, ast.Call)]
-    calls = [n for n in ast.walk(scope.module) if isinstance(n, ast.Call)] if (
-        function is scope.node and scope.options.get(name)
-    ) else []  # fmt: skip
-    for call in (*of_function, *calls):
-        if call in of_function and not scope.calls(call).startswith("numba."):
-            continue
+    decorators = getattr(function, "decorator_list", ())
+    calls = [call for call in decorators if scope.calls(call).startswith("numba.")]
+    compiles = function is scope.node and scope.options.get(name)
+    calls += [n for n in ast.walk(scope.module) if isinstance(n, ast.Call)] if compiles else []
+    for call in calls:
         for keyword in call.keywords:
-            if keyword.arg == name and not _is_false(keyword.value):
+            if keyword.arg == name and getattr(keyword.value, "value", True):
                 return keyword.value.lineno
-    return function.lineno if calls else 0
+    return function.lineno if compiles else 0
 
 
-def _is_false(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and not node.value
+def _functions(node: ast.AST, scope: Scope) -> list[ast.FunctionDef]:
+    return [n for n in (node, *scope.around(node)) if isinstance(n, ast.FunctionDef)]
 
 
-def is_compiled(function: ast.FunctionDef, scope: Scope) -> bool:
-    """Whether Numba compiles a function."""
-    return bool(function is scope.node and scope.options) or any(
-        (scope.calls(decorator) or scope.qualified(decorator)).startswith("numba.")
-        for decorator in function.decorator_list
+def is_compiled(node: ast.AST, scope: Scope) -> bool:
+    """Whether a node is in a function that Numba compiles."""
+    return any(
+        (function is scope.node and scope.options)
+        or any(
+            (scope.calls(decorator) or scope.qualified(decorator)).startswith("numba.")
+            for decorator in function.decorator_list
+        )
+        for function in _functions(node, scope)
     )
 
 
-def is_parallel(function: ast.FunctionDef, scope: Scope) -> bool:
-    """Whether Numba runs loops of a function on threads."""
-    return option(function, scope, "parallel") > 0
+def is_parallel(node: ast.AST, scope: Scope) -> bool:
+    """Whether a node is in a function whose loops Numba runs on threads."""
+    return any(option(function, scope, "parallel") for function in _functions(node, scope))
 
 
-def loops_in_parallel(function: ast.FunctionDef, scope: Scope) -> Iterator[ast.For]:
-    """The outermost loops over prange."""
-    waiting: list[ast.AST] = [function]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.For) and scope.calls(node.iter).rpartition(".")[2] == "prange":
-            yield node
-        else:
-            waiting += ast.iter_child_nodes(node)
+def loop_on_threads(node: ast.AST, scope: Scope) -> ast.For | None:
+    """The outermost loop over prange that a node is or is in, where Numba runs it on threads."""
+    loops = [
+        n for n in (node, *scope.around(node)) if isinstance(n, ast.For)
+        and scope.calls(n.iter).rpartition(".")[2] == "prange"
+    ]  # fmt: skip
+    return loops[-1] if loops and is_parallel(node, scope) else None
 
 
-def raced(loop: ast.For) -> Iterator[tuple[int, str]]:
-    """Lines where iterations change the same number, whatever else they do."""
-    own_names = _of_one_iteration(loop)
+def is_raced(node: ast.AST, scope: Scope) -> bool:
+    """Whether a statement changes a number that other iterations on threads change or read."""
+    is_exact = isinstance(getattr(node, "op", None), _EXACT)
+    if is_exact or not isinstance(node, (ast.Assign, ast.AugAssign)):
+        return False
+    loop = loop_on_threads(node, scope)
+    if loop is None:
+        return False
     assigned = _assigned_alone(loop)
-    for node in ast.walk(loop):
-        for target, value, summed in _stores(node):
-            if isinstance(target, ast.Name) and summed and target.id not in assigned:
-                yield node.lineno, "each thread has a part of this sum"
-            elif isinstance(target, ast.Subscript) and not own_names & _names(target.slice):
-                local = isinstance(target.value, ast.Name) and target.value.id in assigned
-                if not local:
-                    yield node.lineno, "iterations of prange write the same elements"
-            elif isinstance(target, ast.Subscript) and _reads_others(target, value, own_names):
-                yield node.lineno, "iterations of prange read what others write"
+    counts = isinstance(node, ast.AugAssign) and isinstance(getattr(node.value, "value", 0.0), int)
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        array = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(array, ast.Name) and array.id in assigned:
+            continue
+        if isinstance(target, ast.Name) and adds_up(node) and not counts:
+            return True
+        if isinstance(target, ast.Subscript) and (
+            not _of_one_iteration(loop) & _names(target.slice) or _reads_others(target, node.value)
+        ):
+            return True
+    return False
 
 
-def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
-    """Targets and values that a statement stores, and whether it adds to the old value."""
-    if isinstance(node, ast.AugAssign) and not isinstance(node.op, _EXACT):
-        is_integer = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
-        yield node.target, node.value, not is_integer
-    elif isinstance(node, ast.Assign):
-        value = node.value
-        for target in node.targets:
-            again = (
-                isinstance(target, ast.Name) and isinstance(value, ast.BinOp)
-                and target.id in _names(value)
-            )  # fmt: skip
-            yield target, value, again
+def adds_up(node: ast.AST) -> bool:
+    """Whether a statement changes a value by another one, as sums do."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+        targets = {ast.unparse(target) for target in node.targets}
+        parts = [n for n in ast.walk(node.value) if isinstance(n, ast.expr)]
+        return not targets.isdisjoint(map(ast.unparse, parts))
+    return isinstance(node, ast.AugAssign)
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -123,22 +123,15 @@ def _assigned_alone(loop: ast.For) -> set[str]:
     return names
 
 
-def _reads_others(target: ast.Subscript, value: ast.expr, own_names: set[str]) -> bool:
-    """Whether an element is made of neighbours in the same array."""
-    array = ast.unparse(target.value)
-    index = ast.unparse(target.slice)
+def _reads_others(target: ast.Subscript, value: ast.expr) -> bool:
+    """Whether an element is made of elements of the same array whose first index is another one."""
+    array, first = ast.unparse(target.value), _first_index(target)
     return any(
-        isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
-        and ast.unparse(n.slice) != index and not _whole_row(n, target)
-        for n in ast.walk(value)
+        ast.unparse(n.value) == array and _first_index(n) != first
+        for n in ast.walk(value) if isinstance(n, ast.Subscript)
     )  # fmt: skip
 
 
-def _whole_row(read: ast.Subscript, target: ast.Subscript) -> bool:
-    """Whether the first index, by which iterations differ, is the same."""
-
-    def first(node: ast.Subscript) -> str:
-        inner = node.slice
-        return ast.unparse(inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner)
-
-    return first(read) == first(target)
+def _first_index(node: ast.Subscript) -> str:
+    index = node.slice
+    return ast.unparse(index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index)

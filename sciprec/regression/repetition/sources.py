@@ -50,13 +50,23 @@ class Scope:
                 names |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
         return names
 
+    @functools.cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {n: node for node in ast.walk(self.node) for n in ast.iter_child_nodes(node)}
+
+    def around(self, node: ast.AST | None) -> Iterator[ast.AST]:
+        """The nodes that a node is in, the nearest one first."""
+        while node := self._parents.get(node):
+            yield node
+
     def qualified(self, node: ast.AST) -> str:
-        """The full name that an expression of names and dots stands for; of others ""."""
+        """The full name that an expression of names and dots stands for; "" stands for others, and
+        before a dot for what is no name.
+        """
         if isinstance(node, ast.Name):
             return self.imported.get(node.id, node.id)
         if isinstance(node, ast.Attribute):
-            owner = self.qualified(node.value)
-            return f"{owner}.{node.attr}" if owner else ""
+            return f"{self.qualified(node.value)}.{node.attr}"
         return ""
 
     def calls(self, node: ast.AST) -> str:
@@ -83,7 +93,7 @@ def behind_kernel(kernel: Any) -> list[Scope]:
         if function.__code__ in visited or not _is_own_file(Path(function.__code__.co_filename)):
             continue
         visited.add(function.__code__)
-        scopes += [replace(scope, options=options) for scope in _scope_of(function)]
+        scopes += _scopes_of(function, options)
         names = tuple(_names(function.__code__))
         for name in names:
             waiting += _functions_of(function.__globals__.get(name), names)
@@ -98,21 +108,16 @@ def _functions_of(
     """
     while isinstance(value, functools.partial):
         value = value.func
+    members = [value]
     if isinstance(value, ModuleType):
-        if not _is_own_file(Path(getattr(value, "__file__", None) or "")):
-            return
-        inner = [vars(value).get(name) for name in names]
+        is_own = _is_own_file(Path(getattr(value, "__file__", None) or ""))
+        members = [vars(value).get(name) for name in names] if is_own else []
     elif isinstance(value, type):
-        inner = [getattr(member, "__func__", member) for member in vars(value).values()]
-    else:
-        function = plain_function(value) if callable(value) else None
+        members = [getattr(member, "__func__", member) for member in vars(value).values()]
+    for member in members:
+        function = plain_function(member) if callable(member) else None
         if function is not None:
-            yield function, getattr(value, "targetoptions", {})
-        return
-    for inner_value in inner:
-        function = plain_function(inner_value) if callable(inner_value) else None
-        if function is not None:
-            yield function, getattr(inner_value, "targetoptions", {})
+            yield function, getattr(member, "targetoptions", {})
 
 
 def _names(code: Any) -> Iterator[str]:
@@ -124,25 +129,19 @@ def _names(code: Any) -> Iterator[str]:
 
 
 def _is_own_file(file: Path) -> bool:
-    return file.suffix == ".py" and file.is_file() and not _installed(file)
-
-
-def _installed(file: Path) -> bool:
     paths = sysconfig.get_paths()
-    return any(file.is_relative_to(paths[key]) for key in ("stdlib", "purelib", "platlib"))
+    installed = any(file.is_relative_to(paths[key]) for key in ("stdlib", "purelib", "platlib"))
+    return file.suffix == ".py" and file.is_file() and not installed
 
 
-def _scope_of(function: FunctionType) -> list[Scope]:
-    """The definition of a function."""
+def _scopes_of(function: FunctionType, options: Mapping[str, Any]) -> list[Scope]:
+    """The definition of a function, with its options of Numba's; none where it is not found."""
     module = module_scope(Path(function.__code__.co_filename))
-    if module is None:
-        return []
-    first = function.__code__.co_firstlineno
-    for node in module.functions():
-        begins = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        if node.name == function.__name__ and begins == first:
-            return [Scope(module.file, node, module.module, module.lines)]
-    return []
+    return [
+        replace(module, node=node, options=options)
+        for node in (module.functions() if module else ()) if node.name == function.__name__
+        if function.__code__.co_firstlineno == min(n.lineno for n in (node, *node.decorator_list))
+    ]  # fmt: skip
 
 
 def module_scope(file: Path) -> Scope | None:
