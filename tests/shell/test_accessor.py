@@ -30,7 +30,7 @@ def test_compare_takes_the_object_for_the_truth():
     truth = weather()
     run = truth.sciprec.quantize("mlu370")
     found = truth.sciprec.compare(run, rtol="t=1e-6")
-    assert found == sciprec.compare(truth, run, rtol="t=1e-6")
+    assert repr(found.rows) == repr(sciprec.compare(truth, run, rtol="t=1e-6").rows)
     assert found.within and found.row("t").errors["bias"] < 0.0
     one = truth["t"].sciprec.compare(run["t"].rename("other"))
     assert one.row("t").errors == found.row("t").errors

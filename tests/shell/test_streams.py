@@ -250,7 +250,7 @@ def test_comparing_does_not_hold_what_it_compares(large, tmp_path):
     paths = [files.write(run, tmp_path / f"{k}.nc") for k, run in enumerate(runs)]
     seen = [files.available(path) for path in paths]
     found = compare(*runs)
-    assert compare(*seen).rows == found.rows
+    assert repr(compare(*seen).rows) == repr(found.rows)
     np.testing.assert_array_equal(growth(*seen, "u")[1], growth(*runs, "u")[1])
     times = slice(10, 37)
     np.testing.assert_array_equal(mean_spectrum(seen[0], times), mean_spectrum(runs[0], times))

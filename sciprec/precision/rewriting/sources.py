@@ -47,6 +47,9 @@ def source_tree(function) -> tuple[ast.FunctionDef, str]:
             raise SyntaxError
         text = _source_text(function)
         tree = cast("ast.Module", parse(text)).body[0]
+        code = function.__code__
+        if code.co_filename == "<string>" and not _is_source_of(text, code):
+            raise SyntaxError  # that of `python -c`, which Python has from 3.13 on
     except (OSError, TypeError, SyntaxError, IndexError):
         raise LiftError(
             f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "
@@ -59,7 +62,7 @@ def source_tree(function) -> tuple[ast.FunctionDef, str]:
             f"kernel '{function.__name__}' is not defined with `def`; lifting takes such "
             "functions: give it a name and a `def`"
         )
-    if not _is_source_of(text, function.__code__):
+    if not _is_source_of(text, code):
         raise LiftError(
             "the source of kernel '{}' ({}, line {}) is no longer that of the function in memory; "
             "lifting reads the source: import the edited module, or run the cell, again".format(
@@ -94,11 +97,13 @@ def _is_source_of(text: str, code: CodeType) -> bool:
     """Whether a definition, compiled, is a function's code. With `assert` in it the names alone
     count: test runners rewrite these.
     """
+    before = code.co_firstlineno - 1  # classes hold their line from Python 3.13 on
     if code.co_freevars:
         names = " = ".join(code.co_freevars)
         text = f"def sp_outer():\n    {names} = None\n{textwrap.indent(text, '    ')}"
+        before -= 2
     flags = code.co_flags & __future__.annotations.compiler_flag
-    compiled = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
+    compiled = compile("\n" * before + text, code.co_filename, "exec", flags, dont_inherit=True)
     around = _codes(compiled)[0] if code.co_freevars else compiled
     if any(item.co_name == code.co_name and _same(item, code) for item in _codes(around)):
         return True

@@ -36,7 +36,8 @@ _MOMENT = re.compile(
     r"|\b\d{1,2}:\d\d:\d\d(?:\.\d+)?\b"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,? (?:\w{3} +\d+|\d+ \w{3})\b"
     r"|\b\d+(?:\.\d+)?(?:e-?\d+)? ?(?:s|ms|us|µs|ns|sec|secs|seconds?|minutes?|min)\b"
-    r"|\b0x[0-9a-f]{6,}\b",
+    r"|\b0x[0-9a-f]{6,}\b"
+    r"|\"processors\": \"\d+\"",  # as many as PYTHON_CPU_COUNT says, from Python 3.13 on
     re.IGNORECASE,
 )
 _SAY_WHAT = ("units", "calendar", "_FillValue")
