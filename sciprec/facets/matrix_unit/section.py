@@ -6,7 +6,7 @@ The speed is modelled from published peak rates, and says so; nothing of it was 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from sciprec.cost.matrix_rates import (
     LegendreWork,
     assumptions,
     kind_of,
+    operations_and_bytes,
+    ridge_of,
     speed_modelled,
 )
 from sciprec.facets.compensation.section import drift_rows
@@ -114,12 +116,17 @@ def in_words(unit: MatrixUnit) -> str:
     return ", ".join(parts)
 
 
-def works_of(run: SectionRun) -> list[tuple[MatrixUnit, LegendreWork]]:
-    """The matrix units of a run, and the work of a tendency on each; empty without units."""
-    content = MATRIX_UNITS.read(run.dataset)
-    if content is None:
-        return []
-    return [(resolve_matrix_unit(p["unit"]), _work(p, content["fields"])) for p in content["units"]]
+def roofline_rows(run: SectionRun, tendencies: int) -> Iterator[dict[str, Any]]:
+    """The Legendre products of a run's matrix units in a step of so many tendencies."""
+    content = MATRIX_UNITS.read(run.dataset) or {"units": ()}
+    for part in content["units"]:
+        unit = resolve_matrix_unit(part["unit"])
+        operations, moved = operations_and_bytes(unit, _work(part, content["fields"]))
+        yield {
+            "label": run.label, "unit": unit.text, "operations": tendencies * operations,
+            "bytes": tendencies * moved, "intensity": operations / moved,
+            "ridges": [ridge_of(unit, machine) for machine in MATRIX_MACHINES.values()],
+        }  # fmt: skip
 
 
 def _work(part: dict[str, Any], fields: Sequence[int]) -> LegendreWork:

@@ -7,13 +7,13 @@ each arithmetic, and every load and store is traffic with memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from sciprec.cost.matrix_rates import MATRIX_MACHINES, operations_and_bytes, ridge_of
+from sciprec.cost.matrix_rates import MATRIX_MACHINES
 from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import Work
-from sciprec.facets.matrix_unit.section import works_of
+from sciprec.facets.matrix_unit.section import roofline_rows
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.output.stated import STAGE_WORK
@@ -66,7 +66,7 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
     return {
         "arithmetics": names, "stages": stages, "ridges": ridges, "above": above,
         "staged": [run.label for run in runs if run.dataset is not None and run.stages is not None],
-        "units": [row for run in runs for row in _units_of(run, _tendencies(counted))],
+        "units": [row for run in runs for row in roofline_rows(run, _tendencies(counted))],
         "unit_machines": [machine.title for machine in MATRIX_MACHINES.values()],
     }  # fmt: skip
 
@@ -74,17 +74,6 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
 def _tendencies(counted: Sequence[dict[str, Any]]) -> int:
     """The number of tendencies in a step: as often as it does the stage that it does most often."""
     return max(stage["times"] for stage in counted)
-
-
-def _units_of(run: StoredRun, tendencies: int) -> Iterator[dict[str, Any]]:
-    """The Legendre products of a run's matrix units in a step."""
-    for unit, work in works_of(run):
-        operations, moved = operations_and_bytes(unit, work)
-        yield {
-            "label": run.label, "unit": unit.text, "operations": tendencies * operations,
-            "bytes": tendencies * moved, "intensity": operations / moved,
-            "ridges": [ridge_of(unit, machine) for machine in MATRIX_MACHINES.values()],
-        }  # fmt: skip
 
 
 def _work(counted: dict[str, Any], backend: str) -> Work | None:

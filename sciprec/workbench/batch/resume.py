@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.facets.monitor.attributes import told_alerts
+from sciprec.facets.policy.keys import WithPolicies
 from sciprec.foundation import whole
 from sciprec.foundation.definitions import code_digest, digest_of
 from sciprec.foundation.errors import InputError
@@ -29,8 +30,8 @@ from sciprec.workbench.batch.plan import Outcome, Run, identity_of
 from sciprec.workbench.batch.traced import traced_by
 from sciprec.workbench.kinds import kind_of
 
-_COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble", "trace",
-            "policy", "narrow", "wide", "allow", "deny", "adaptive")  # fmt: skip
+_COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble", "trace", "adaptive",
+            *WithPolicies.together[0])  # fmt: skip
 """Keys of a scenario that no number of a run depends on."""
 INTERRUPTED = ".interrupted"
 """Folder, inside that of the batch, of what runs need to go on after an interruption."""
