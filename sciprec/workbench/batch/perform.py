@@ -122,8 +122,8 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     scenario, kind = run.scenario, kind_of(run.scenario)
     backend = resolve_backend(run.backend)
     around = replace(around or Surroundings(), member=member_of(run))
-    if around.monitor is None and scenario.monitor is not None:
-        around = replace(around, monitor=scenario.monitor.plan())
+    monitor = around.monitor or (scenario.monitor and scenario.monitor.plan())
+    around = replace(around, monitor=None if run.variant.adaptive else monitor)
     require_stages(backend, scenario.kind)
     with every_place_met(backend):
         dataset = kind.run(scenario.table, run.variant, around)

@@ -318,7 +318,7 @@ def _run(table: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
         options["perturbation"] = Perturbation(*vars(around.member).values())
     request = _request_of(
         table, variant, progress=around.listening,
-        monitor=None if variant.adaptive else around.monitor,
+        monitor=around.monitor,
         threads=min(around.threads, _worthwhile_threads(table)), **options,
     )  # fmt: skip
     alone = variant.is_truth and around.member is None

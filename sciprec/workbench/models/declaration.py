@@ -321,7 +321,7 @@ def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
     return ModelArithmetic(
         variant.backend, variant.compensation.resolved(), member=member.member,
         amplitude=member.amplitude, seed=member.seed, threads=around.threads,
-        monitor=None if variant.adaptive else around.monitor,
+        monitor=around.monitor,
         adaptive=None if variant.adaptive is None else variant.adaptive.plan(),
     )  # fmt: skip
 
