@@ -14,12 +14,12 @@ from unittest.mock import patch
 
 import numpy as np
 
+from sciprec.arrays.matrix_unit.unit import MatrixUnit
 from sciprec.arrays.matrix_unit.unit_table import UnitTable
 from sciprec.climate.running.integration import Trajectory, integrate
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre, legendre_matrices
 from sciprec.climate.transform.grid import Truncation
-from sciprec.precision.formats.matrix_unit import MatrixUnit
-from sciprec.precision.formats.stages import Stages
+from sciprec.facets.stages.arithmetics import Stages
 
 INT8 = "matrix:table=int8,field=fp16"
 UNITS = (

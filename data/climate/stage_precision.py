@@ -19,8 +19,8 @@ from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import reference_transform
+from sciprec.facets.stages.arithmetics import STAGES, Stages
 from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.stages import STAGES, Stages
 from sciprec.results.comparison.evidence.error_scales import BANDS
 
 

@@ -148,7 +148,7 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
     from sciprec.climate.running.parameters import MODEL
     from sciprec.climate.transform.grid import TRUNCATIONS
-    from sciprec.precision.formats.stages import STAGES
+    from sciprec.facets.stages.arithmetics import STAGES
 
     cases = [
         {"name": c.name, "equations": c.equations, "parameters": dict(c.parameters),

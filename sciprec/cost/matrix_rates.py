@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sciprec.arrays.matrix_unit.unit import INTEGER_BITS, MatrixUnit
 from sciprec.cost.peak_rates import MACHINES, Rate
-from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
 
 _X8 = "vendor's announcement of the MLU370-X8 card, 2022-03-21"
 _TENSOR = "NVIDIA, A100 Tensor Core GPU Architecture (2020), tensor cores, dense"

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sciprec.precision.compiled import cache_files
+from sciprec.foundation import cache_files
 from sciprec.report.section import is_undrawn, scenario_part
 from sciprec.report.stored.batch import StoredBatch
 

@@ -24,7 +24,7 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import Truncation
-from sciprec.precision.formats.stages import Stages
+from sciprec.facets.stages.arithmetics import Stages
 from sciprec.tools.monitor.plan import checked_plan, with_changes
 from tests.climate.random_equations import registered
 from tests.climate.small_models import Stopped, model_of, require_same_bits, stop_at

@@ -10,8 +10,8 @@ from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES
+from sciprec.facets.stages.arithmetics import Stages, resolve_stages
 from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.stages import Stages, resolve_stages
 from tests.oracles.matrix_unit import Oracle
 from tests.precision.test_matrix_unit import random_unit
 

@@ -13,8 +13,8 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.grid import Truncation
+from sciprec.facets.stages.arithmetics import STAGES, Stages
 from sciprec.precision import resolve_backend
-from sciprec.precision.formats.stages import STAGES, Stages
 from tests.climate.small_models import model_of
 from tests.precision.test_matrix_unit import random_unit
 

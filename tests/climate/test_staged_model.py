@@ -9,8 +9,8 @@ import pytest
 
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.request import check_request
+from sciprec.facets.stages.arithmetics import Stages
 from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.stages import Stages
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import parse_scenario

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sciprec.arrays.matrix_unit.unit import MatrixUnit
 from sciprec.cost.matrix_rates import (
     MATRIX_MACHINES,
     LegendreWork,
@@ -11,7 +12,6 @@ from sciprec.cost.matrix_rates import (
     seconds_modelled,
     speed_modelled,
 )
-from sciprec.precision.formats.matrix_unit import MatrixUnit
 
 WORK = LegendreWork(numbers=1e6, bytes=1e6, multiplications=1e6, field_numbers=1e4, fields=9)
 A100, NPU, MLU370, DCU = (MATRIX_MACHINES[name] for name in ("a100", "npu", "mlu370", "dcu"))

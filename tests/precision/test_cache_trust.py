@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.precision.compiled import cache_files
+from sciprec.foundation import cache_files
 from tests.precision.test_disk_cache import run_kept, told
 
 NOBODY = 65534

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.precision.compiled import cache_files, disk_cache, parts
+from sciprec.foundation import cache_files
+from sciprec.precision.compiled import disk_cache, parts
 from tests.precision.processes import ROOT, started
 
 

@@ -10,10 +10,7 @@ import pytest
 from sciprec.arrays.matrix_unit import multiplying
 from sciprec.arrays.matrix_unit.multiplying import unit_product
 from sciprec.arrays.matrix_unit.slicing import pairs_of, sliced
-from sciprec.arrays.matrix_unit.unit_table import UnitTable, pruned_to_two
-from sciprec.foundation.errors import InputError
-from sciprec.precision import resolve_backend
-from sciprec.precision.formats.matrix_unit import (
+from sciprec.arrays.matrix_unit.unit import (
     ACCUMULATORS,
     GROUPS,
     INTEGER_BITS,
@@ -22,6 +19,9 @@ from sciprec.precision.formats.matrix_unit import (
     MatrixUnit,
     resolve_matrix_unit,
 )
+from sciprec.arrays.matrix_unit.unit_table import UnitTable, pruned_to_two
+from sciprec.foundation.errors import InputError
+from sciprec.precision import resolve_backend
 from tests.oracles.matrix_unit import Oracle, two_of_four
 
 SEEDS = range(20)

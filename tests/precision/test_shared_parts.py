@@ -16,7 +16,7 @@ from numba import njit, prange
 from numba.core import event
 
 import sciprec
-from sciprec.precision.compiled import turns
+from sciprec.foundation import turns
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations import reduce
 from sciprec.precision.rewriting.build import Build

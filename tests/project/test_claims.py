@@ -21,6 +21,7 @@ import pytest
 import sciprec
 from benchmarks.climate_roofline import measure_rooflines
 from sciprec import climate, heston
+from sciprec.arrays.matrix_unit.unit import MatrixUnit
 from sciprec.arrays.sums import CarriedUpdate, Compensation, compensated_sum
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.running.labelled import reference_dataset
@@ -31,6 +32,7 @@ from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.climate.transform.spectral import make_tables, negligible_in
 from sciprec.cost.work import Work
+from sciprec.facets.stages.arithmetics import Stages, resolve_stages
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.shipped import named as named_scenario
 from sciprec.heston.schemes.catalogue import scheme_named
@@ -38,8 +40,6 @@ from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
 from sciprec.machine import MACHINES, update_work
 from sciprec.precision.formats.backend import resolve_backend, table
-from sciprec.precision.formats.matrix_unit import MatrixUnit
-from sciprec.precision.formats.stages import Stages, resolve_stages
 from sciprec.workbench.batch.course import estimate
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from sciprec.arrays.matrix_unit.unit import resolve_matrix_unit
 from sciprec.arrays.sums import Compensation
 from sciprec.cost.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
 from sciprec.machine import MACHINES, roofline, update_work
-from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from sciprec.results.comparison.evidence.price_errors import price_errors
 from sciprec.workbench.batch import modes
 from tests.project.test_claims import quickstart, reports_of_units, small_increments

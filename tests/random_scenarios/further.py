@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.climate.stages.scales import SCALED_STAGES
-from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.matrix_unit import (
+from sciprec.arrays.matrix_unit.unit import (
     ACCUMULATORS,
     GROUPS,
     UNIT_FORMATS,
     resolve_matrix_unit,
 )
+from sciprec.climate.catalogue import CASES, EQUATIONS
+from sciprec.climate.stages.scales import SCALED_STAGES
+from sciprec.foundation.errors import InputError
 
 SCALABLE = ("fp16", "bf16", "tf32", "fp32", "e4m3fn", "e5m2", "float:p=9,emin=-30,emax=20",
             "float:p=25,emin=-60,emax=60", "float:p=2,emin=-5,emax=6")  # fmt: skip

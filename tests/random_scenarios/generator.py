@@ -12,9 +12,9 @@ from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.climate.stages.staged_transform import kept_rows
 from sciprec.climate.transform.grid import resolve_truncation
+from sciprec.facets.stages.arithmetics import STAGES
 from sciprec.heston.payoff_registry import payoffs
 from sciprec.heston.schemes.stages import HESTON_STAGES
-from sciprec.precision.formats.stages import STAGES
 from sciprec.results.comparison import metrics
 from sciprec.workbench.kinds import parse_scenario
 from tests.random_scenarios.further import add_further, scalings

@@ -7,7 +7,7 @@ import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.transform.grid import TRUNCATIONS
-from sciprec.precision.formats.stages import STAGES
+from sciprec.facets.stages.arithmetics import STAGES
 
 
 def test_the_list_names_everything_that_is_registered(call):

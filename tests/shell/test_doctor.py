@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sciprec.cli.behind import doctor
-from sciprec.precision.compiled.cache_files import cache_folder
+from sciprec.foundation.cache_files import cache_folder
 
 
 def test_everything_is_there_and_good_here(call):

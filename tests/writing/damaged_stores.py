@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec import Assignment, InputError
+from sciprec.foundation import cache_files
 from sciprec.instruments.assigning import files
-from sciprec.precision.compiled import cache_files
 from sciprec.regression.baselines.keeping import fingerprints
 from sciprec.regression.baselines.records import KeptRun, Record, read_record, write_record
 from sciprec.tools.tune.kept_runs import KeptRuns

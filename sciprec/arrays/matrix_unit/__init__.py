@@ -1,1 +1,1 @@
-"""A matrix unit: tables stored in its formats, and products with them."""
+"""A matrix unit: its formats, tables stored in its formats, and products with them."""

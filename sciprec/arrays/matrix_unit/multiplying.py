@@ -13,11 +13,11 @@ import numpy as np
 
 from sciprec.arrays.integers.fixed_point import ends_of_rows
 from sciprec.arrays.matrix_unit.slicing import Allocator, pairs_of, slices_of
+from sciprec.arrays.matrix_unit.unit import INTEGER_BITS, MatrixUnit
 from sciprec.arrays.matrix_unit.unit_table import UnitTable, real_scales, rounded_to
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.float_format import ALIASES, FORMATS
-from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.operations.reduce import accumulate, product
 

@@ -11,11 +11,11 @@ import numpy as np
 from sciprec.arrays.integers.fixed_point import round_rows
 from sciprec.arrays.integers.scale_groups import ScaleTiles
 from sciprec.arrays.matrix_unit.slicing import Allocator, sliced
+from sciprec.arrays.matrix_unit.unit import INTEGER_BITS, ROWS, MatrixUnit
 from sciprec.arrays.quantization import rounding_into
 from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept as compiled
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.formats.matrix_unit import INTEGER_BITS, ROWS, MatrixUnit
 
 SCALE_BYTES = 4
 """Of a scale: it is a number of binary32."""

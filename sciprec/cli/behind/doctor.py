@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.foundation.cache_files import chosen_folder, why_unusable
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.origin import provenance
 from sciprec.precision import lift
-from sciprec.precision.compiled.cache_files import chosen_folder, why_unusable
 from sciprec.precision.rounding import mode
 
 TESTED = ("mlu370", "fp16", "bf16", "float:p=14,round=ru")

@@ -113,7 +113,7 @@ def integrate(request: Request) -> Trajectory:
             of these per prognostic variable.
         stored: format in which the state and its residual are kept from one step to the next, such
             as "fp16"; left out: that of the backend.
-        stages: arithmetics of the stages of transforms: a name of `formats.stages`, as "mixed-m0",
+        stages: arithmetics of the stages of transforms: a name of `facets.stages`, as "mixed-m0",
             a table of the keys of `Stages`, or a Stages; left out: that of the backend.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum, and statistics of these between stored states, such as

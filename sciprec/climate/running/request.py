@@ -29,6 +29,7 @@ from sciprec.climate.stages.staged_transform import require_rest
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
+from sciprec.facets.stages.arithmetics import Stages, require_stages, resolve_stages
 from sciprec.foundation.arguments import integer, names, refused, taking, word
 from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.dates import start_date as dated
@@ -45,7 +46,6 @@ from sciprec.instruments.assigning.assignment import AssignedBackend
 from sciprec.instruments.assigning.policies import require_stages as require_stages_of
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision import Backend, resolve_backend
-from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
 from sciprec.tools.adapt.plan import AdaptivePlan, require_variable
 from sciprec.tools.monitor.plan import WatchPlan, require_known, with_changes
 

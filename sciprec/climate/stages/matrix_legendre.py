@@ -13,12 +13,12 @@ import numpy as np
 
 from sciprec.arrays.aligned import Pool
 from sciprec.arrays.matrix_unit.multiplying import unit_product
+from sciprec.arrays.matrix_unit.unit import ROWS, MatrixUnit
 from sciprec.arrays.matrix_unit.unit_table import UnitTable
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES, PAIR
 from sciprec.precision.compiled.disk_cache import kept
-from sciprec.precision.formats.matrix_unit import ROWS, MatrixUnit
 
 
 class MatrixLegendre:

@@ -4,11 +4,11 @@ tendency takes from its pool, all fields at once, and the tables of the stages.
 
 from __future__ import annotations
 
+from sciprec.arrays.matrix_unit.unit import INTEGER_BITS, MatrixUnit
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import LANES, PAIR
+from sciprec.facets.stages.arithmetics import Stages
 from sciprec.precision import Backend
-from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
-from sciprec.precision.formats.stages import Stages
 
 _NUMBER, _NARROW = 8, 4
 """Bytes of binary64, and of the numbers that a unit multiplies and sums."""

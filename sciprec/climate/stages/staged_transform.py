@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.aligned import Pool
+from sciprec.arrays.matrix_unit.unit import MatrixUnit
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
@@ -28,10 +29,9 @@ from sciprec.climate.transform.spectral import (
     rounded,
     tables_in,
 )
+from sciprec.facets.stages.arithmetics import STAGES, Stages
 from sciprec.foundation.errors import InputError
 from sciprec.precision import Backend
-from sciprec.precision.formats.matrix_unit import MatrixUnit
-from sciprec.precision.formats.stages import STAGES, Stages
 
 
 class StagedTransform:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from sciprec.arrays.matrix_unit.unit import is_matrix_unit, resolve_matrix_unit
 from sciprec.facets.tables import KnownArithmetic, known_arithmetic
-from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit
 
 
 def _arithmetic_or_unit(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.arrays.matrix_unit.unit import MatrixUnit, resolve_matrix_unit
 from sciprec.cost.matrix_rates import (
     MATRIX_MACHINES,
     LegendreWork,
@@ -25,7 +26,6 @@ from sciprec.facets.compensation.section import drift_rows
 from sciprec.facets.matrix_unit.attributes import MATRIX_UNITS
 from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.foundation.plain_data import plain
-from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.results.comparison.rows import main_row
 
 _WIND = ("u", "v")

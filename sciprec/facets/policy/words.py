@@ -1,9 +1,9 @@
 """Policies of mixed precision by name, for the models that have stages."""
 
+from sciprec.facets.stages.arithmetics import STAGES
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.instruments.assigning.policies import MIXTURES, Mixture, policy_called, rows_of
 from sciprec.precision.formats.backend import backends
-from sciprec.precision.formats.stages import STAGES
 
 _MIXED = ("state update", "Legendre products", "Legendre sums", "Fourier")
 

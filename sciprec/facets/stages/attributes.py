@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sciprec.facets.attributes import JsonAttribute
+from sciprec.facets.stages.arithmetics import resolve_stages
 from sciprec.facets.stages.keys import StagesChoice
-from sciprec.precision.formats.stages import resolve_stages
 from sciprec.results.output.stated import STAGES as NAME
 
 STAGES = JsonAttribute(NAME)

@@ -16,8 +16,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.facets.matrix_unit.keys import ArithmeticOrUnit
+from sciprec.facets.stages.arithmetics import STAGES, resolve_stages
 from sciprec.facets.tables import ArithmeticName, NameOrTable, Section, as_tuple, key, once
-from sciprec.precision.formats.stages import STAGES, resolve_stages
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
 _OR_UNIT = (

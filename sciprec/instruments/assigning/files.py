@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciprec.foundation import targets
+from sciprec.foundation import cache_files, targets
 from sciprec.foundation.arguments import choice, refused, shown
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError, meant
 from sciprec.instruments.assigning.places import BY, CallLine, Place, renamed
-from sciprec.precision.compiled import cache_files
 
 SCHEMA = 1
 _KEYS = ("schema", "name", "by", "default", "rounds", "format")

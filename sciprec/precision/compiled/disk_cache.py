@@ -22,11 +22,11 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from sciprec.foundation.cache_files import cache_folder, discard, read, write
 from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.interrupts import deferred_interrupts
-from sciprec.precision.compiled.cache_files import cache_folder, discard, read, write
+from sciprec.foundation.turns import turn
 from sciprec.precision.compiled.compilations import one_pass_at_a_time, undisturbed, wide_vectors
-from sciprec.precision.compiled.turns import turn
 
 SUFFIXES = ".compiled", ".part"
 ENGINE = "precision", "arrays", "instruments"

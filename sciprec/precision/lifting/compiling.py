@@ -12,8 +12,9 @@ from typing import Any
 
 import numba
 
-from sciprec.precision.compiled import cache_files, disk_cache
-from sciprec.precision.compiled.cache_files import cache_folder
+from sciprec.foundation import cache_files
+from sciprec.foundation.cache_files import cache_folder
+from sciprec.precision.compiled import disk_cache
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import compiled_tree, parse
 

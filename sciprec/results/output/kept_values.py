@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sciprec.foundation import cache_files
 from sciprec.foundation.definitions import code_digest, version_of
-from sciprec.precision.compiled import cache_files
 from sciprec.results.output.pieces import WHOLE_BYTES
 
 MOST_BYTES = 2**28

@@ -6,8 +6,8 @@ import json
 import threading
 from pathlib import Path
 
+from sciprec.foundation import cache_files
 from sciprec.foundation.sealed import is_sealed, sealed
-from sciprec.precision.compiled import cache_files
 
 ErrorsOfChoices = dict[tuple[int, ...], float]
 """Choice -> error."""

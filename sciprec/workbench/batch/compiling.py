@@ -24,9 +24,9 @@ from pathlib import Path
 
 from numba.core import event
 
+from sciprec.foundation import cache_files
 from sciprec.foundation.definitions import code_digest
 from sciprec.foundation.loading import load_files
-from sciprec.precision.compiled import cache_files
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.shared import can_share
 from sciprec.precision.operations.shared_rows import can_share_rows

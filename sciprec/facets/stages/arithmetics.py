@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from sciprec.arrays.matrix_unit.unit import MatrixUnit, is_matrix_unit, resolve_matrix_unit
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.backend import Backend, handed_as, resolve_backend
-from sciprec.precision.formats.matrix_unit import MatrixUnit, is_matrix_unit, resolve_matrix_unit
 
 
 @dataclass(frozen=True)

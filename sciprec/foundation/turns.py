@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from sciprec.foundation.cache_files import make_folder
 from sciprec.foundation.locks import TAKEN, is_current, lock
-from sciprec.precision.compiled.cache_files import make_folder
 
 LONGEST_WAIT = 120.0
 """Seconds after which a process makes for itself what another one has not finished."""
