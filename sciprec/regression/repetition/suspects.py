@@ -1,4 +1,4 @@
-"""Lines of source that explain why runs differ: rules, each asked of every node of the source."""
+"""Lines of source that explain why runs differ: clues, each looked for in every node."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST = 3
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A rule that finds lines on which results may depend.
+class Clue:
+    """A clue that finds lines on which results may depend.
 
     Args:
         ways: of WAYS, in which runs differ by what it finds.
@@ -56,14 +56,14 @@ def explained(
     """
     scopes = [replace(scope, blocks=tuple(blocks)) for scope in scopes]
     places: dict[tuple[str, int], SourceLine] = {}
-    for rule in RULES:
-        if set(ways).isdisjoint(rule.ways) or (rule.last and places):
+    for clue in CLUES:
+        if set(ways).isdisjoint(clue.ways) or (clue.last and places):
             continue
         for scope in scopes:
-            for node in ast.walk(scope.module if rule.in_file else scope.node):
-                if re.fullmatch(rule.calls, _called(node, scope)) and rule.test(node, scope):
-                    line = rule.line(node, scope)
-                    place = SourceLine(Path(scope.file).name, line, scope.text(line), rule.reason)
+            for node in ast.walk(scope.module if clue.in_file else scope.node):
+                if re.fullmatch(clue.calls, _called(node, scope)) and clue.test(node, scope):
+                    line = clue.line(node, scope)
+                    place = SourceLine(Path(scope.file).name, line, scope.text(line), clue.reason)
                     places.setdefault((scope.file, line), place)
     return tuple(places.values())[:MOST]
 
@@ -223,65 +223,65 @@ _AGAIN = ("another process",)
 _HASHES = ("hash seed", "another process", "empty cache", "processes")
 _CALLS = ("a second call", "order of runs")
 
-RULES = (
-    Rule(("memory",), "an array without values", r"numpy\.empty(_like)?"),
-    Rule(("memory",), "an array without values", r"numpy\.ndarray",
+CLUES = (
+    Clue(("memory",), "an array without values", r"numpy\.empty(_like)?"),
+    Clue(("memory",), "an array without values", r"numpy\.ndarray",
          lambda call, scope: len(call.args) < 3 and not _gives(call, "buffer")),
-    Rule(("memory",), "without `out`, elements that `where` leaves out have no value",
+    Clue(("memory",), "without `out`, elements that `where` leaves out have no value",
          r"numpy\..+", lambda call, scope: _gives(call, "where") and not _gives(call, "out")),
-    Rule(_AGAIN, "the time of day, or of a clock",
+    Clue(_AGAIN, "the time of day, or of a clock",
          r"time\.((perf_counter|monotonic|(process_|thread_)?time)(_ns)?|(c|asc|local|gm)time|strftime)"
          r"|(datetime\.(datetime|date)|pandas\.Timestamp)\.(now|utcnow|today)"),
-    Rule(_AGAIN, "the time of day, or of a clock", r"numpy\.datetime64",
+    Clue(_AGAIN, "the time of day, or of a clock", r"numpy\.datetime64",
          lambda call, scope: "'now'" in ast.unparse(call)),
-    Rule(_AGAIN, "the system's noise", r"os\.urandom|secrets\..+|random\.SystemRandom"),
-    Rule(_AGAIN, "the number of the process, or an address in memory", r"os\.getpid|id"),
-    Rule(_AGAIN, "a random name", r"uuid\.uuid[14]|tempfile\.mkd?temp"),
-    Rule(_AGAIN, "a random state without a seed", _STATES,
+    Clue(_AGAIN, "the system's noise", r"os\.urandom|secrets\..+|random\.SystemRandom"),
+    Clue(_AGAIN, "the number of the process, or an address in memory", r"os\.getpid|id"),
+    Clue(_AGAIN, "a random name", r"uuid\.uuid[14]|tempfile\.mkd?temp"),
+    Clue(_AGAIN, "a random state without a seed", _STATES,
          lambda call, scope: re.search(r"\((\w+=)?(None)?\)$", ast.unparse(call)), in_file=True),
-    Rule(_AGAIN, "random numbers whose state has no seed", r".*\.rvs|scipy\.stats\.qmc\.\w+",
+    Clue(_AGAIN, "random numbers whose state has no seed", r".*\.rvs|scipy\.stats\.qmc\.\w+",
          lambda call, scope: not _gives(call, "random_state", "seed", "rng")),
-    Rule(_AGAIN, "random numbers whose state has no seed; Numba has states of its own", _DRAWS,
+    Clue(_AGAIN, "random numbers whose state has no seed; Numba has states of its own", _DRAWS,
          _draws_unseeded),
-    Rule(("order of files", "order of runs"), "files in the system's order: put sorted() around it",
+    Clue(("order of files", "order of runs"), "files in the system's order: put sorted() around it",
          r"os\.(listdir|scandir|walk)|glob\.i?glob|.*\.(iterdir|r?glob)",
          lambda node, scope: not _is_in_order(node, scope)),
-    Rule(_HASHES, "a set has no order: put sorted() around it", test=_sets_an_order),
-    Rule(_HASHES, "hashes of texts are other ones in every process", "hash"),
-    Rule(_CALLS, "a state that is kept between calls changes", test=_changes_a_state),
-    Rule(_CALLS, "a state that is kept between calls changes", _DRAWS),
-    Rule(("threads", "chunks", "another process"), "iterations of prange share what is written",
+    Clue(_HASHES, "a set has no order: put sorted() around it", test=_sets_an_order),
+    Clue(_HASHES, "hashes of texts are other ones in every process", "hash"),
+    Clue(_CALLS, "a state that is kept between calls changes", test=_changes_a_state),
+    Clue(_CALLS, "a state that is kept between calls changes", _DRAWS),
+    Clue(("threads", "chunks", "another process"), "iterations of prange share what is written",
          test=parallel_loops.is_raced),
-    Rule(("threads", "chunks"), "with parallel=True each thread sums a part",
+    Clue(("threads", "chunks"), "with parallel=True each thread sums a part",
          r".*\.(sum|mean|std|var|prod|v?dot)", parallel_loops.is_parallel),
-    Rule(("threads", "chunks", "block size"), "asks for the number of threads, or for their share",
+    Clue(("threads", "chunks", "block size"), "asks for the number of threads, or for their share",
          r"(.*\.)?(get_num_threads|get_thread_id|(process_)?cpu_count|sched_getaffinity"
          r"|active_count|get_parallel_chunksize)"),
-    Rule(("threads", "block size"), "a variable of the environment is part of the computation",
+    Clue(("threads", "block size"), "a variable of the environment is part of the computation",
          r"os\.(getenv|environ\.(get|__getitem__))"),
-    Rule(("block size", "chunks"), "each block is worked on by itself", test=_works_on_blocks),
-    Rule(("another process", "threads"), "results in the order in which they come",
+    Clue(("block size", "chunks"), "each block is worked on by itself", test=_works_on_blocks),
+    Clue(("another process", "threads"), "results in the order in which they come",
          r"(.*\.)?(as_completed|imap_unordered)"),
-    Rule(("threads", "vectors", "chunks", "strict form"),
+    Clue(("threads", "vectors", "chunks", "strict form"),
          "fastmath lets the compiler reorder operations, and leave out tests for NaN and infinity",
          test=lambda node, scope: parallel_loops.option(node, scope, "fastmath"),
          line=lambda node, scope: parallel_loops.option(node, scope, "fastmath")),
     # whatever was another one when these differ
-    Rule(tuple(WAYS), "calls on threads draw random bits in the order in which they come; call "
+    Clue(tuple(WAYS), "calls on threads draw random bits in the order in which they come; call "
          "lifted.stream(n) with the number n of each task",
          r"(.*\.)?lift", lambda call, scope: _lifts_beside_pool(call, scope, _RANDOM)),
-    Rule(tuple(WAYS), "units of fixed point follow the order in which threads call; call the "
+    Clue(tuple(WAYS), "units of fixed point follow the order in which threads call; call the "
          "kernel with representative arguments first, and then lifted.freeze()",
          r"(.*\.)?lift", lambda call, scope: _lifts_beside_pool(call, scope, "fix")),
-    Rule(_HASHES, "a set is made here, and has no order", last=True,
+    Clue(_HASHES, "a set is made here, and has no order", last=True,
          test=lambda node, scope: _is_set(node, scope, by_name=False)),
-    Rule(("block size",), "so many are worked on at a time", ".+", last=True,
+    Clue(("block size",), "so many are worked on at a time", ".+", last=True,
          test=lambda node, scope: any(getattr(n, "id", 0) in scope.blocks for n in ast.walk(node))),
-    Rule(("threads",), "linear algebra whose threads sum parts",
+    Clue(("threads",), "linear algebra whose threads sum parts",
          r"numpy\.(v?dot|matmul|inner|tensordot|einsum|linalg\.\w+)|operator\.matmul", last=True),
-    Rule(("threads", "another process"),
+    Clue(("threads", "another process"),
          "what threads or processes do at the same time has no order", _POOLS, last=True),
-    Rule(("threads", "chunks"), "what its iterations share is written at the same time",
+    Clue(("threads", "chunks"), "what its iterations share is written at the same time",
          test=lambda node, scope: parallel_loops.loop_on_threads(node, scope) is node, last=True),
 )  # fmt: skip
 """In the order in which they are asked."""
