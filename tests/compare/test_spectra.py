@@ -9,9 +9,11 @@ from sciprec.climate.diagnostics.derived import kinetic_energy_spectrum
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.spectral import reference_transform
 from sciprec.foundation.errors import InputError
+from sciprec.report.sections import evidence_matrix
 from sciprec.results.comparison.evidence import spectra
 from sciprec.results.comparison.evidence.error_scales import error_scales
 from sciprec.results.comparison.evidence.spectra import mean_spectrum, spectrum_ratio
+from sciprec.results.comparison.wording import number
 
 RADIUS = 6.4e6
 NLAT, NLON = 32, 64  # T21
@@ -120,7 +122,9 @@ def test_each_harmonic_has_its_own_error():
     assert found.by_band == pytest.approx({"m = 0": 1e-3, "m = 1 to 3": 2e-2}, rel=1e-6)
     wind = np.array([1.0 / 30.0, 0.5 / 56.0])  # mean squares of both harmonics over l (l+1)
     whole = np.sqrt((wind * [1e-6, 4e-4]).sum() / wind.sum())
-    assert found.overall == pytest.approx(whole, rel=1e-6) and found.days == 1.0
+    assert found.whole == pytest.approx(whole, rel=1e-6) and found.days == 1.0
+    on_page = {head: cell for head, part, cell in evidence_matrix._COLUMNS if part == "scales"}
+    assert on_page["relative error of the wind"](vars(found)) == number(whole)
     assert found.sentence.endswith(": 1.0e-03 at m = 0, 0.02 at m = 1 to 3")
 
 

@@ -22,7 +22,7 @@ class ErrorScales:
         by_degree: sqrt(kinetic energy of the difference / that of the truth) at each of them (n,);
             NaN where the truth holds nothing.
         by_band: the same by bands of zonal wavenumbers; bands without any wind are left out.
-        overall: likewise, of the whole wind.
+        whole: likewise, of the whole wind; pages and JSON have it under this name.
         sentence: what it comes to.
     """
 
@@ -30,7 +30,7 @@ class ErrorScales:
     wavenumber: np.ndarray
     by_degree: np.ndarray
     by_band: dict[str, float]
-    overall: float
+    whole: float
     sentence: str
 
 
