@@ -38,7 +38,6 @@ MOVED: Mapping[str, str] = {
     "precision.assigning": "instruments.assigning",
     "precision.tracing": "instruments.tracing",
     "precision.elementary.slopes": "instruments.tracing.slopes",
-    "precision.library.searching": "instruments.tracing.searching",
     "precision.lifting.substitution": "climate.transform.substitution",
     "precision.lifting.with_rows": "extend.with_rows",
     "precision.compiled.cache_files": "foundation.cache_files",

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.instruments.tracing import searching
 from sciprec.instruments.tracing.operations import (
     END,
     LOOP_BEGINS,
@@ -22,6 +21,7 @@ from sciprec.instruments.tracing.operations import (
 )
 from sciprec.instruments.tracing.technique import row_bytes
 from sciprec.precision.formats.backend import Backend
+from sciprec.precision.library import searching
 from sciprec.precision.rewriting.build import Numbers
 from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.layout import Frame

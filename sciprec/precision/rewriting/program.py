@@ -74,7 +74,7 @@ sp_complex = np.{pairs}
 _SHARING = """from sciprec.precision.operations.shared import shared_operations
 from sciprec.precision.operations.shared_rows import shared_row_operations
 """
-_OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.", "sciprec.instruments.")
+_OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.")
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _PART = "@sp_linked"
 _INLINED = "@sp_inlined"
