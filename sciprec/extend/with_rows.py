@@ -108,6 +108,9 @@ def lift_with_rows(
     return LiftedWithRows(function, arithmetic, program, module_of(program), 0, again)
 
 
-def _lifted_again(kernel, backend: Backend, rows: tuple[Rows, ...], observers) -> LiftedWithRows:
+def _lifted_again(
+    kernel, backend: Backend, rows: tuple[Rows, ...], observers: Sequence[Observer] = ()
+) -> LiftedWithRows:
+    """Lift a pickled kernel; older pickles name no observers."""
     return lift_with_rows(kernel, backend, *rows, observers=observers)
 

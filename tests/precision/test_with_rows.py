@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import pickle
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import sciprec
 from sciprec.extend import Around, Rows, lift_with_rows
+from sciprec.extend.with_rows import _lifted_again
 from sciprec.precision.rounding.words import call
 from tests.random_kernels.backends import resolved
 
@@ -86,6 +89,15 @@ def test_rows_have_places_and_are_those_of_the_last_call():
         here = [p for p, of in zip(products, lifted.places, strict=True) if of == place]
         assert sum(here) == size
     assert any(of.endswith(": np.sum(x)") for of in lifted.places)
+
+
+def test_a_pickle_that_names_no_observers_opens():
+    """As version 0.2 wrote them."""
+    lifted = lift_with_rows(every, "fp16", COUNTING)
+    lifted._lift_again = partial(_lifted_again, backend=lifted.backend, rows=(COUNTING,))
+    opened = pickle.loads(pickle.dumps(lifted))
+    assert called(opened, 8) == called(lifted, 8)
+    assert (opened.table == lifted.table).all() and opened.table.any()
 
 
 @pytest.mark.parametrize("backend", ["fixed32", "mlu370-noise", "float:p=8,round=sr"])
