@@ -323,8 +323,8 @@ def _limits(tolerance: Any, outputs: Sequence[str], metric: str) -> dict[str, fl
 
 def _limit(name: str, limit: Any, metric: str) -> float:
     """A tolerance, a number or a text."""
-    number = limit_of(name, limit, metric) if isinstance(limit, str) else limit
-    return _TOLERANCE.number(name, number)
+    largest = limit_of(name, limit, metric) if isinstance(limit, str) else limit
+    return _TOLERANCE.number(name, largest)
 
 
 def _searched(
