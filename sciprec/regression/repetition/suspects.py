@@ -266,7 +266,7 @@ CLUES = (
          "fastmath lets the compiler reorder operations, and leave out tests for NaN and infinity",
          test=lambda node, scope: parallel_loops.option(node, scope, "fastmath"),
          line=lambda node, scope: parallel_loops.option(node, scope, "fastmath")),
-    # whatever was another one when these differ
+    # results that these make differ now and then, whichever way was another one
     Clue(tuple(WAYS), "calls on threads draw random bits in the order in which they come; call "
          "lifted.stream(n) with the number n of each task",
          r"(.*\.)?lift", lambda call, scope: _lifts_beside_pool(call, scope, _RANDOM)),

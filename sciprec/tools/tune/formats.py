@@ -99,7 +99,7 @@ def spec_of_bits(bits: int, emax: int = BEYOND_NEED) -> str:
 
 
 def emax_of(exponent_bits: int) -> int:
-    """The largest exponent of an IEEE-like format; its smallest is 1 less that."""
+    """The largest exponent e of an IEEE-like format; the smallest is 1 - e."""
     return 2 ** (exponent_bits - 1) - 1
 
 
