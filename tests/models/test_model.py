@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 import sciprec
 from sciprec.foundation.errors import InputError
@@ -19,6 +20,7 @@ from sciprec.results.output import files as stored
 from sciprec.workbench.batch.plan import plan, variants_of
 from sciprec.workbench.kinds import kind, kinds
 from sciprec.workbench.models import ModelArithmetic
+from sciprec.workbench.models.parameters import as_given, table_of
 from tests.models.conftest import MODEL, SCENARIO
 
 
@@ -162,6 +164,13 @@ def test_a_key_of_the_table_may_have_any_name(write, undrawn):
     assert kept == [False, False]
     described = json.loads(stored.attributes(result.files[0])["sciprec_scenario"])
     assert described["mine"]["stored"] == 20
+
+
+@pytest.mark.parametrize("name", ["given", "original", "parameters", "model", "table"])
+def test_a_method_of_parameters_may_have_any_name(name):
+    namespace = {name: property(lambda self: 2.0 * self.a), "__annotations__": {"a": float}}
+    table = table_of(type("Parameters", (BaseModel,), namespace), "mine")
+    assert getattr(as_given(table(a=1.5)), name) == 3.0
 
 
 def test_a_model_whose_kernels_add_asks_for_the_compensation(write):

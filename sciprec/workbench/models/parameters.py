@@ -93,11 +93,11 @@ def table_of(parameters: type, model: str) -> type[BaseModel]:
             table = create_model(
                 parameters.__name__, __base__=Section, __validators__=checks, **fields
             )
-            table.original = parameters
+            table._original = parameters
         else:
             table = create_model(parameters.__name__, __base__=(parameters, Section), **fields)
             table.model_config = ConfigDict(**(parameters.model_config | Section.model_config))
-            table.original = None
+            table._original = None
             table.model_rebuild(force=True)
     except PydanticUserError as error:
         raise InputError(
@@ -110,7 +110,7 @@ def table_of(parameters: type, model: str) -> type[BaseModel]:
 
 def as_given(table: BaseModel) -> Any:
     """The parameters of a table as the model takes them: an object of the user's own class."""
-    of = type(table).original
+    of = type(table)._original
     return table if of is None else of(**{name: getattr(table, name) for name in _names(table)})
 
 
