@@ -112,8 +112,13 @@ def _is_set(node: ast.AST, scope: Scope, by_name: bool = True) -> bool:
     if re.fullmatch(r".*\.(union|intersection|(symmetric_)?difference|copy)", scope.calls(node)):
         return _is_set(node.func.value, scope, by_name)
     if by_name and isinstance(node, ast.Name):
-        return any(_is_set(n, scope, False) for n in _values(node.id, ast.walk(scope.module)))
+        return any(_is_set(n, scope, False) for n in _values(node.id, _assignments(scope.module)))
     return isinstance(node, (ast.Set, ast.SetComp)) or scope.calls(node) in ("set", "frozenset")
+
+
+@functools.lru_cache(4)
+def _assignments(module: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(n for n in ast.walk(module) if isinstance(n, (ast.Assign, ast.AnnAssign)))
 
 
 def _values(name: str, statements: Iterable[ast.AST]) -> list[ast.expr]:
