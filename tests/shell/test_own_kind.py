@@ -14,7 +14,9 @@ from sciprec.foundation.errors import InputError
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import files
+from sciprec.workbench.batch.plan import variants_of
 from sciprec.workbench.kinds import kinds, load_scenario
+from sciprec.workbench.kinds.programs import first_variant
 from tests.shell.conftest import put_in
 
 TEXT = """
@@ -116,6 +118,15 @@ def test_a_kind_of_ones_own_goes_from_its_file_to_its_page(path, tmp_path):
     page = result.page.read_text(encoding="utf-8")
     for said in ("Error of wave against fp64", "wave at the last time", "operation of a step is r"):
         assert said in page
+
+
+def test_a_kind_that_says_it_has_no_choices_runs_in_its_arithmetics(path, monkeypatch):
+    """As kinds of version 0.2 could; they are traced and tuned, too."""
+    monkeypatch.setattr(LorenzScenario, "choices", lambda self: ())
+    monkeypatch.setattr(LorenzScenario, "stage_choices", lambda self: ())
+    scenario = load_scenario(path)
+    assert [v.file_part for v in variants_of(scenario, ["fp64", "fp32"])] == ["fp64", "fp32"]
+    assert first_variant(scenario, "fp32").file_part == "fp32"
 
 
 @pytest.mark.parametrize(

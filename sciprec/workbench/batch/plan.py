@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sciprec.facets.compensation.keys import choice_of
+from sciprec.facets.compensation.keys import NO_COMPENSATION, choice_of
+from sciprec.facets.stages.keys import MODEL_STAGES
 from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
@@ -133,8 +134,8 @@ def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
     uniform = [
         Variant(name, choice, stages, None if name == TRUTH else stored)
         for name in backends
-        for stages in scenario.stage_choices()
-        for choice in scenario.choices()
+        for stages in scenario.stage_choices() or (MODEL_STAGES,)  # a kind of 0.2 may give none
+        for choice in scenario.choices() or (NO_COMPENSATION,)
     ]
     return uniform + adapting
 

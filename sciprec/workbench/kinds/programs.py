@@ -37,8 +37,10 @@ class _Handed(Variant):
 
 def first_variant(scenario: Scenario, backend: str) -> Variant:
     """A backend with the first of a scenario's compensations, and of its stages."""
-    first = scenario.choices()[0], scenario.stage_choices()[0]
-    return Variant(backend, *first, stored=scenario.stored_format)
+    choices, stages = scenario.choices(), scenario.stage_choices()
+    options = {"compensation": choices[0]} if choices else {}
+    options |= {"stages": stages[0]} if stages else {}
+    return Variant(backend, **options, stored=scenario.stored_format)
 
 
 def program_of(
