@@ -161,7 +161,7 @@ def _plain(value: Any) -> bool | float | str:
 ArithmeticName = Annotated[str, AfterValidator(known_arithmetic), KnownArithmetic]
 """The name of a backend, or a spec string."""
 ArithmeticNames = Annotated[tuple[ArithmeticName, ...], BeforeValidator(as_tuple)]
-Number = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]
+JsonNumber = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]
 """Finite; a whole one stays one."""
 PlainValue = Annotated[
     Any, AfterValidator(_plain), WithJsonSchema({"type": ["boolean", "number", "string"]})

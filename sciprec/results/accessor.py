@@ -14,7 +14,7 @@ import xarray as xr
 if TYPE_CHECKING:
     from sciprec.precision import Backend
     from sciprec.results.comparison import Comparison
-    from sciprec.results.comparison.inputs import Source
+    from sciprec.results.comparison.inputs import Readable
     from sciprec.results.comparison.tolerances import Limit
 
 
@@ -31,7 +31,7 @@ class SciprecAccessor:
         self._data = data
 
     def compare(
-        self, run: Source, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = (), **how: Any
+        self, run: Readable, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = (), **how: Any
     ) -> Comparison:
         """Compare a run with this one, which is the truth; dask arrays are read chunk by chunk.
 

@@ -111,9 +111,9 @@ def choice_of(name: str, compensation: Compensation | None) -> CompensationChoic
     return CompensationChoice(name=name, **vars(compensation))
 
 
-_Named = Annotated[CompensationChoice, NameOrTable(tuple(COMPENSATIONS))]
+_NamedCompensation = Annotated[CompensationChoice, NameOrTable(tuple(COMPENSATIONS))]
 CompensationKey = Annotated[
-    tuple[_Named, ...],
+    tuple[_NamedCompensation, ...],
     BeforeValidator(as_tuple),
     once("a compensation is"),
     Field(

@@ -16,7 +16,7 @@ from sciprec.results.output.stated import MONITORED
 from sciprec.tools.monitor.sketches import WITHIN, sketched_error
 from sciprec.tools.monitor.summaries import digits, relative_error
 
-_Errors = tuple[np.ndarray, Sequence[str], np.ndarray | None]
+_StoredErrors = tuple[np.ndarray, Sequence[str], np.ndarray | None]
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 
 
@@ -158,7 +158,7 @@ def _percent(share: float) -> str:
     return "0" if share == 0.0 else f"{100 * share:.2g} %"
 
 
-def _drift(dataset: xr.Dataset, errors: _Errors, name: str) -> dict[str, Any] | None:
+def _drift(dataset: xr.Dataset, errors: _StoredErrors, name: str) -> dict[str, Any] | None:
     """The table and the figure of a run; None where no drift was estimated.
 
     Args:
@@ -187,7 +187,7 @@ def _drift(dataset: xr.Dataset, errors: _Errors, name: str) -> dict[str, Any] | 
     return {"rows": rows, "picture": picture, "every": plan["drift_every"]}
 
 
-def _error_of(name: str, errors: _Errors) -> tuple[np.ndarray, np.ndarray]:
+def _error_of(name: str, errors: _StoredErrors) -> tuple[np.ndarray, np.ndarray]:
     """Steps and true errors of a variable; none where it was not watched, or without fp64."""
     steps, names, all_errors = errors
     if all_errors is None or name not in names:

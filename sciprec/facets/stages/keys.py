@@ -69,9 +69,9 @@ class StagesChoice(Section):
         return self.own or (None if self.name == "none" else self.name)
 
 
-_Named = Annotated[StagesChoice, NameOrTable(("none", *STAGES))]
+_NamedStages = Annotated[StagesChoice, NameOrTable(("none", *STAGES))]
 StagesKey = Annotated[
-    tuple[_Named, ...],
+    tuple[_NamedStages, ...],
     BeforeValidator(as_tuple),
     once("stages are"),
     Field(

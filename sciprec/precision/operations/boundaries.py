@@ -24,11 +24,11 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.rounding.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
 from sciprec.precision.rounding.words import I64, View
 
-Rounded = Callable[..., Any]
+RoundNumber = Callable[..., Any]
 """(builder, type, value, key) -> the number in a format."""
 
 
-def enter(ops: Evaluation, rounded: Rounded | None = None):
+def enter(ops: Evaluation, rounded: RoundNumber | None = None):
     """Numbers from outside (arguments, array elements) into the format; everything else as it
     is.
 
@@ -131,7 +131,7 @@ def _entered_type(ops: Evaluation, kind):
     return complex_numbers.held_as(ops, kind)
 
 
-def _entered(ops: Evaluation, context, b, kind, value, key, rounded: Rounded | None = None):
+def _entered(ops: Evaluation, context, b, kind, value, key, rounded: RoundNumber | None = None):
 
     def of_storage(b, kind, value, key):
         return ops.rounded(b, kind, value, ops.storage, key, 0)

@@ -21,11 +21,11 @@ ONLY = "values"
 """Name of the variable that an array without a name becomes."""
 NAMELESS = "axes without names"
 
-Source = xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any] | str | Path
+Readable = xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any] | str | Path
 
 
 @contextlib.contextmanager
-def opened(source: Source) -> Iterator[xr.Dataset]:
+def opened(source: Readable) -> Iterator[xr.Dataset]:
     """Anything that can be compared as a dataset; files are open meanwhile and read by blocks.
 
     Args:
@@ -91,7 +91,7 @@ def _alike(variable: xr.Variable, other: xr.Dataset, name: str) -> bool:
     return name in other and other[name].shape == variable.shape
 
 
-def require_end(source: Source, dataset: xr.Dataset) -> None:
+def require_end(source: Readable, dataset: xr.Dataset) -> None:
     """Make sure that reading the compared variables of a file comes to an end.
 
     Raises:
@@ -101,7 +101,7 @@ def require_end(source: Source, dataset: xr.Dataset) -> None:
         files.require_written(dataset, source)
 
 
-def groups_of(source: Source) -> list[str]:
+def groups_of(source: Readable) -> list[str]:
     """Groups of a netCDF file whose variables are not among those of its dataset."""
     if not isinstance(source, (str, Path)) or Path(source).suffix in (".npy", ".npz"):
         return []

@@ -23,7 +23,7 @@ from sciprec.results.comparison.evidence.error_growth import (
 )
 from sciprec.results.comparison.evidence.growth_laws import ErrorGrowth
 from sciprec.results.comparison.inputs import (
-    Source,
+    Readable,
     files_of_both,
     groups_of,
     opened,
@@ -299,7 +299,7 @@ class Comparison(Shown):
 
 
 def compare(
-    golden: Source, actual: Source, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = (),
+    golden: Readable, actual: Readable, *, rtol: Limit = (), atol: Limit = (), max_ulp: Limit = (),
     select: Mapping[str, Places] | Iterable[str] = (),
     rename: Mapping[str, str] | Iterable[str] = (), ignore: str | Iterable[str] = (),
     coords_atol: float = 0.0, coords_rtol: float = 0.0,
@@ -345,7 +345,7 @@ def compare(
 
 
 def _compared(
-    golden: Source, actual: Source, tolerances: Tolerances, adjustments: Adjustments,
+    golden: Readable, actual: Readable, tolerances: Tolerances, adjustments: Adjustments,
     used: set[str] | None = None,
 ) -> Comparison:  # fmt: skip
     """The comparison of two files or objects.

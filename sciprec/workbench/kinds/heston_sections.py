@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from sciprec.facets.tables import Number, Registered, Section, as_tuple, key, limited
+from sciprec.facets.tables import JsonNumber, Registered, Section, as_tuple, key, limited
 from sciprec.foundation.errors import meant
 from sciprec.foundation.limits import FIXINGS, PATHS, PAYOFF
 from sciprec.scenario.asked_price import ACCEPTED, HestonModel, price_tolerance
@@ -51,7 +51,7 @@ class HestonPayoffs(Section):
         description="a whole number from 1 to 1e6: of Asians, lookbacks and barriers",
     )  # fmt: skip
     barrier: float | None = limited(PAYOFF["barrier"], "barrier = 90.0", default=None)
-    parameters: dict[str, Number] | None = Field(
+    parameters: dict[str, JsonNumber] | None = Field(
         default=None, examples=["parameters = { power = 2.0 }"],
         description="a table of numbers: the payoff's other parameters by name",
     )  # fmt: skip
